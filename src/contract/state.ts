@@ -1,0 +1,24 @@
+/** States of jobs, tasks and files inside the service; callers read other words, made by views. */
+export const STATES = ["waiting", "running", "succeeded", "failed", "canceled"] as const
+export type State = (typeof STATES)[number]
+
+export const OPEN_STATES = ["waiting", "running"] as const satisfies readonly State[]
+export type FinalState = Exclude<State, (typeof OPEN_STATES)[number]>
+
+export function isFinal(state: State): state is FinalState {
+  return state !== "waiting" && state !== "running"
+}
+
+export const JOB_KINDS = [
+  "file",
+  "command",
+  "fetch",
+  "normalize",
+  "transcribe",
+  "transcode",
+  "ffmpeg",
+] as const
+export type JobKind = (typeof JOB_KINDS)[number]
+
+export const FILE_SOURCES = ["upload", "output"] as const
+export type FileSource = (typeof FILE_SOURCES)[number]

@@ -1,0 +1,58 @@
+import { createMiddleware } from "hono/factory"
+import { hasKeyShape, hashKey } from "../contract/api-key.ts"
+import { limitsOf, settingsOf } from "../env.ts"
+import { openDatabase } from "../storage/database.ts"
+import { findKey } from "../storage/keys.ts"
+import type { App, AppContext } from "./context.ts"
+import { Problem } from "./problem.ts"
+
+/** Lets a request on with the account of its key; the same refusal for every key that is none. */
+export const authenticate = createMiddleware<App>(async (c, next) => {
+  const key = presentedKey(c)
+  const found =
+    key !== null && hasKeyShape(key)
+      ? await findKey(openDatabase(c.env.DB), await hashKey(key))
+      : null
+  if (!found) throw refused()
+  c.set("account", found.account)
+  c.set("keyId", found.keyId)
+  c.set("limits", limitsOf(found.account.plan, settingsOf(c.env)))
+  await next()
+})
+
+/** Lets the operator on: the bearer of the deployment's own token. */
+export const authenticateOperator = createMiddleware<App>(async (c, next) => {
+  const given = bearer(c) ?? ""
+  const expected = settingsOf(c.env).OPERATOR_TOKEN
+  if (!(await isSame(given, expected))) throw refused()
+  await next()
+})
+
+/** The key of a request: a header wins over the query; two that differ are refused. */
+function presentedKey(c: AppContext): string | null {
+  const header = c.req.header("x-api-key") ?? null
+  const token = bearer(c)
+  if (header !== null && token !== null && header !== token) {
+    throw new Problem("invalid_request", "The request carries two different API keys.")
+  }
+  return header ?? token ?? c.req.query("key") ?? null
+}
+
+function bearer(c: AppContext): string | null {
+  return /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null
+}
+
+function refused(): Problem {
+  return new Problem("invalid_token", "The API key is missing, invalid or revoked.", {
+    headers: { "www-authenticate": 'Bearer realm="lathe"' },
+  })
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([digest(one), digest(other)])
+  return crypto.subtle.timingSafeEqual(a, b)
+}
+
+async function digest(text: string): Promise<ArrayBuffer> {
+  return await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
+}

@@ -1,0 +1,32 @@
+import mime from "mime"
+
+const NAME_LENGTH_MAX = 200
+
+/** The name of a stored file from the name that a caller gave: its last segment, made harmless. */
+export function fileNameOf(given: string): string {
+  const unescaped = given.replaceAll("%22", '"').replaceAll("%0D", "").replaceAll("%0A", "")
+  const segment = unescaped.split(/[/\\]/).at(-1) ?? ""
+  const name = segment
+    .toWellFormed()
+    .normalize("NFC")
+    // Control characters, and those that turn or hide text.
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "")
+    .trim()
+  return /^\.*$/.test(name) ? "file" : shorten(name)
+}
+
+/** Media type of a file by its name. */
+export function contentTypeOf(name: string): string {
+  return mime.getType(name) ?? "application/octet-stream"
+}
+
+/** Address of a file: its name percent-encoded. */
+export function fileUrl(base: string, file: { id: string; name: string }): string {
+  return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
+}
+
+function shorten(name: string): string {
+  if (name.length <= NAME_LENGTH_MAX) return name
+  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
+  return name.slice(0, NAME_LENGTH_MAX - extension.length).toWellFormed() + extension
+}

@@ -1,0 +1,23 @@
+import { isId } from "../ids.ts"
+
+/** What an input reference means: a file of ours, a URL to bring in, or why it is neither. */
+export type Reference = { fileId: string } | { error: string }
+
+const EXPECTED = "expected svc_id://<uuid>, a File's download_url or a public URL"
+
+/** Reads an input reference; `origin` is this deployment's own, whose files are never fetched. */
+export function readReference(text: string, origin: string): Reference {
+  const byId = /^svc_id:\/\/([^/?#]+)\/?$/i.exec(text)?.[1]
+  if (byId !== undefined) return fileReference(byId)
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED }
+  if (url.origin !== origin) return { error: "imports are not built yet" }
+  const [version, room, id = "", name] = url.pathname.split("/").slice(1)
+  if (version !== "v1") return { error: EXPECTED }
+  if (room === "fetch") return { error: "fetch_not_an_input: import the page with POST /files" }
+  return room === "files" && name ? fileReference(id) : { error: EXPECTED }
+}
+
+function fileReference(id: string): Reference {
+  return isId(id) ? { fileId: id.toLowerCase() } : { error: EXPECTED }
+}

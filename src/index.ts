@@ -1,0 +1,27 @@
+import { ContainerProxy } from "@cloudflare/containers"
+import { app } from "./app.ts"
+import type { Env } from "./env.ts"
+import { RateLimiter } from "./http/rate-limit.ts"
+import { Dispatcher } from "./pipeline/dispatcher.ts"
+import { Pool } from "./pipeline/pool.ts"
+import { handleReport } from "./pipeline/reports.ts"
+import { sweep } from "./pipeline/sweep.ts"
+import { consume } from "./queues.ts"
+import { FetchRunner, MediaRunner } from "./runner/container.ts"
+import { handleIo } from "./runner/io.ts"
+
+// Assigned here: a static field of the class would never be registered.
+for (const runner of [MediaRunner, FetchRunner]) {
+  runner.outboundByHost = {
+    "worker.internal": (request: Request, env: Env) =>
+      handleIo(request, env, (run, told) => handleReport(env, run, told)),
+  }
+}
+
+export { ContainerProxy, Dispatcher, FetchRunner, MediaRunner, Pool, RateLimiter }
+
+export default {
+  fetch: app.fetch,
+  queue: consume,
+  scheduled: (controller, env) => sweep(env, controller.scheduledTime),
+} satisfies ExportedHandler<Env>

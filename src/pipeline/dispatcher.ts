@@ -1,0 +1,280 @@
+import { DurableObject } from "cloudflare:workers"
+import type { Failure } from "../contract/failure.ts"
+import { LEASE_MS } from "../contract/protocol.ts"
+import { limitsOf, settingsOf } from "../env.ts"
+import type { Env } from "../env.ts"
+import { deleteTask } from "../runner/client.ts"
+import { openDatabase } from "../storage/database.ts"
+import { FREED, isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
+import type { HeldTask, HeldTasks, NewHeldTask } from "../storage/held-tasks.ts"
+import { noteAccepted } from "../storage/jobs.ts"
+import { findPlan, isRunningAt, listOpenTasks } from "../storage/tasks.ts"
+import type { OpenTask } from "../storage/tasks.ts"
+import { dispatchTask } from "./dispatch.ts"
+import { takeBackMoves } from "./job.ts"
+import { endJob, move } from "./settle.ts"
+import { failureOfInputs, isBlocked } from "./task.ts"
+import { logError } from "../log.ts"
+
+const ALARM_MS = 5_000
+const NOTE_ACCEPTED_MS = 50
+const READY_MAX = 100
+
+/** A task as its job was created: enough to hold it without reading D1. */
+export type NewTask = { id: string; jobId: string; priority: number; blocked: boolean }
+
+/** How far a job is: `percent` from 0 to 100, `etaSeconds` where it can be told. */
+export type Progress = { percent: number; etaSeconds?: number | undefined }
+
+/** What a runner's sign of life says. */
+export type Sign = { taskId: string; fence: number; boot: string; progress?: Progress | undefined }
+
+/** Orders an account's tasks, holds their leases and knows their progress; one per account. */
+export class Dispatcher extends DurableObject<Env> {
+  readonly #held: HeldTasks
+  readonly #progress = new Map<string, Progress>()
+  readonly #dispatching = new Set<string>()
+  readonly #accepted = new Set<string>()
+  #runningMax: number | null = null
+  #pumping = false
+  #pumpAgain = false
+  #noting = false
+  #armed = false
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#held = openHeldTasks(ctx.storage.sql)
+  }
+
+  /** Takes a job's tasks in; said twice it changes nothing. */
+  async accept(accountId: string, tasks: NewTask[]): Promise<void> {
+    await this.#arm(accountId)
+    for (const task of tasks) {
+      this.#hold({ ...task, step: task.blocked ? "blocked" : "waiting" })
+      this.#accepted.add(task.jobId)
+    }
+    this.#after(this.#noteAccepted())
+    this.#after(this.pump(accountId))
+  }
+
+  /** Prolongs the lease of a run that is still the task's; false: kill the run. */
+  async renew(accountId: string, jobId: string, sign: Sign): Promise<boolean> {
+    const task = this.#held.find(sign.taskId)
+    if (task && task.fence === sign.fence && isPosted(task)) {
+      if (task.boot !== null && task.boot !== sign.boot) return false
+      const leaseUntil = Date.now() + LEASE_MS
+      this.#held.save({ ...task, step: "running", boot: sign.boot, leaseUntil })
+      if (sign.progress) this.#progress.set(jobId, sign.progress)
+      return true
+    }
+    const place = { accountId, taskId: sign.taskId, fence: sign.fence }
+    return await isRunningAt(openDatabase(this.env.DB), place)
+  }
+
+  /** Lets go of tasks that are over, judges those that waited for them, and starts others. */
+  async ended(accountId: string, taskIds: string[], stopped = false): Promise<void> {
+    const ids = taskIds.filter((id) => this.#held.find(id) !== null)
+    const blocked = this.#held.blocked().map((task) => task.id)
+    if (ids.length + blocked.length > 0) {
+      const database = openDatabase(this.env.DB)
+      const open = await listOpenTasks(database, accountId, [...ids, ...blocked])
+      const stillOpen = new Set(open.map((task) => task.id))
+      for (const id of ids) if (!stillOpen.has(id)) this.#letGo(id, stopped)
+      await this.#judge(open)
+    }
+    await this.pump(accountId)
+  }
+
+  /** How far a job is; null where nothing of it is under way. */
+  async progressOf(jobId: string): Promise<Progress | null> {
+    return this.#progress.get(jobId) ?? null
+  }
+
+  /** Makes what is held agree with D1, and goes on. */
+  async tick(accountId: string): Promise<void> {
+    await this.#arm(accountId)
+    const open = await listOpenTasks(openDatabase(this.env.DB), accountId)
+    for (const task of open) this.#adopt(task)
+    const stillOpen = new Set(open.map((task) => task.id))
+    const gone = this.#held.all().filter((task) => !stillOpen.has(task.id))
+    await this.#judge(open)
+    await this.ended(
+      accountId,
+      gone.map((task) => task.id),
+    )
+  }
+
+  /** A runner's process came up: leases pinned to another process of it are taken back. */
+  async runnerUp({ accountId, boot }: { accountId: string; boot: string }): Promise<void> {
+    const lost = this.#held
+      .underWay()
+      .filter((task) => task.step === "running" && task.boot !== null && task.boot !== boot)
+    for (const task of lost) await this.#takeBack(task, true)
+    await this.pump(accountId)
+  }
+
+  /** Asks the pool for slots and starts what got one. */
+  async pump(accountId: string): Promise<void> {
+    if (this.#pumping) {
+      this.#pumpAgain = true
+      return
+    }
+    this.#pumping = true
+    try {
+      do {
+        this.#pumpAgain = false
+        await this.#pumpOnce(accountId)
+      } while (this.#pumpAgain)
+    } finally {
+      this.#pumping = false
+    }
+  }
+
+  override async alarm(): Promise<void> {
+    const accountId = this.#held.fact("account")
+    this.#armed = false
+    if (accountId === null) return
+    try {
+      await this.#checkLeases(accountId)
+      await this.ended(accountId, [])
+    } catch (error) {
+      logError("dispatcher.alarm_failed", { error: String(error) })
+    }
+    if (!this.#held.isEmpty() || this.#held.spent().length > 0) await this.#arm(accountId)
+  }
+
+  async #pumpOnce(accountId: string): Promise<void> {
+    const underWay = this.#held.underWay()
+    const room = Math.max(0, (await this.#limit(accountId)) - underWay.length)
+    const want = this.#held.ready(Math.min(room, READY_MAX)).length
+    const using = underWay.flatMap((task) => (task.grant === null ? [] : [task.grant]))
+    const done = this.#held.spent().filter((grant) => !using.includes(grant))
+    if (want === 0 && done.length === 0) return
+    const ask = Math.max(Number(this.#held.fact("ask") ?? 0) + 1, Date.now())
+    this.#held.note("ask", String(ask))
+    const pool = this.env.POOL.getByName("media")
+    const grants = await pool.ask({ accountId, ask, want, using, done })
+    if (grants === null) return
+    this.#held.keepSpent(grants.map((grant) => grant.id))
+    const spent = new Set(this.#held.spent())
+    const offers = grants.filter((grant) => !spent.has(grant.id))
+    const ready = this.#held.ready(offers.length)
+    for (const [index, task] of ready.entries()) {
+      const grant = offers[index]
+      if (!grant) break
+      this.#held.spend(grant.id)
+      this.#start({ ...task, step: "starting", slot: grant.slot, grant: grant.id }, accountId)
+    }
+  }
+
+  #start(task: HeldTask, accountId: string): void {
+    if (this.#dispatching.has(task.id)) return
+    this.#dispatching.add(task.id)
+    this.#held.save({ ...task, leaseUntil: Date.now() + LEASE_MS })
+    const done = dispatchTask(this.env, this.#held, task.id, task.grant).then(async (outcome) => {
+      this.#dispatching.delete(task.id)
+      if (outcome === "gone") this.#letGo(task.id, false)
+      const held = this.#held.find(task.id)
+      if (outcome === "no capacity" && held) await this.#takeBack(held, false)
+      if (outcome !== "running") await this.pump(accountId)
+    })
+    this.#after(done.finally(() => this.#dispatching.delete(task.id)))
+  }
+
+  async #checkLeases(accountId: string): Promise<void> {
+    for (const task of this.#held.underWay()) {
+      if (this.#dispatching.has(task.id)) continue
+      if (task.step === "starting" || task.step === "posting") this.#start(task, accountId)
+      else if (task.leaseUntil <= Date.now()) await this.#takeBack(task, true)
+    }
+  }
+
+  /** D1 alone says whose task it is: it moves first, then the run is ended and the grant let go. */
+  async #takeBack(task: HeldTask, counted: boolean): Promise<void> {
+    const { id, jobId, fence, slot } = task
+    if (fence === null) return
+    const lost = { taskId: id, fence, counted, now: Date.now() }
+    const { snapshot } = await move(this.env, jobId, (read) => takeBackMoves(read, lost))
+    if (slot) this.#after(deleteTask(this.env, { slot, taskId: id, fence }))
+    const held = this.#held.find(id)
+    if (!held || held.fence !== fence) return
+    const [now] = snapshot
+      ? await listOpenTasks(openDatabase(this.env.DB), snapshot.job.accountId, [id])
+      : []
+    if (now?.state !== "waiting") return this.#letGo(id, false)
+    this.#progress.delete(jobId)
+    this.#held.save({ ...held, ...FREED, step: "waiting" })
+  }
+
+  async #judge(open: OpenTask[]): Promise<void> {
+    for (const task of open) {
+      const held = this.#held.find(task.id)
+      if (task.state !== "waiting" || (held?.step !== "blocked" && held?.step !== "waiting"))
+        continue
+      const failure = failureOfInputs(task.inputs)
+      if (failure) await this.#fail(task.jobId, failure)
+      else if (held.step === "blocked" && !isBlocked(task.inputs)) {
+        this.#held.save({ ...held, step: "waiting" })
+      }
+    }
+  }
+
+  async #fail(jobId: string, failure: Failure): Promise<void> {
+    await endJob(this.env, jobId, { state: "failed", failure })
+    for (const task of this.#held.ofJob(jobId)) this.#letGo(task.id, false)
+  }
+
+  #adopt(task: OpenTask): void {
+    if (task.state !== "running") {
+      return this.#hold({ ...task, step: isBlocked(task.inputs) ? "blocked" : "waiting" })
+    }
+    const { slot, grant, fence } = task
+    this.#hold({ ...task, step: "running", slot, grant, fence })
+    if (grant !== null) this.#held.spend(grant)
+  }
+
+  #hold(task: NewHeldTask): void {
+    const added = this.#held.add(makeHeldTask(task, Date.now() + LEASE_MS))
+    if (added && task.step === "waiting") this.#pumpAgain = true
+  }
+
+  #letGo(id: string, stopped: boolean): void {
+    const task = this.#held.find(id)
+    if (!task) return
+    this.#held.drop(id)
+    this.#progress.delete(task.jobId)
+    const { slot, fence } = task
+    if (stopped && slot && fence) this.#after(deleteTask(this.env, { slot, taskId: id, fence }))
+  }
+
+  async #limit(accountId: string): Promise<number> {
+    if (this.#runningMax !== null) return this.#runningMax
+    const plan = await findPlan(openDatabase(this.env.DB), accountId)
+    this.#runningMax = plan ? limitsOf(plan, settingsOf(this.env)).runningJobsMax : 1
+    return this.#runningMax
+  }
+
+  /** Notes acceptances in D1 together; those of tasks that started meanwhile are noted already. */
+  async #noteAccepted(): Promise<void> {
+    if (this.#noting) return
+    this.#noting = true
+    await scheduler.wait(NOTE_ACCEPTED_MS)
+    this.#noting = false
+    const ids = [...this.#accepted]
+    this.#accepted.clear()
+    await noteAccepted(openDatabase(this.env.DB), ids, Date.now())
+  }
+
+  async #arm(accountId: string): Promise<void> {
+    if (this.#armed) return
+    this.#held.note("account", accountId)
+    await this.ctx.storage.setAlarm(Date.now() + ALARM_MS)
+    this.#armed = true
+  }
+
+  #after(work: Promise<unknown>): void {
+    this.ctx.waitUntil(
+      work.catch((error: unknown) => logError("dispatcher.failed", { error: String(error) })),
+    )
+  }
+}

@@ -1,0 +1,88 @@
+import type { Failure } from "../contract/failure.ts"
+import type { ProbeResult } from "../contract/probe.ts"
+import { isFinal } from "../contract/state.ts"
+import type { FinalState } from "../contract/state.ts"
+import type { Env } from "../env.ts"
+import { openDatabase } from "../storage/database.ts"
+import { moveJob, readSnapshot } from "../storage/jobs.ts"
+import type { Moves, Snapshot } from "../storage/jobs.ts"
+import { probeObjectKey } from "../storage/objects.ts"
+import type { TaskRun } from "../runner/token.ts"
+import { endMoves, settleMoves } from "./job.ts"
+import type { TerminalReport } from "./job.ts"
+
+/** A probe above this many characters is kept in R2 and only its head in the row. */
+const ROW_PROBE_LENGTH_MAX = 32 * 1024
+
+const TRIES_MAX = 10
+
+/** `repeated` is the word of the report that ended the task, heard again. */
+export type Settled = "settled" | "repeated" | "stale"
+
+/** Moves a job by what its runner says at the end of a task, once, whatever races with it. */
+export async function settle(
+  env: Env,
+  run: TaskRun,
+  report: TerminalReport,
+): Promise<{ outcome: Settled; taskIds: string[] }> {
+  const told = { taskId: run.taskId, fence: run.fence, report, now: Date.now() }
+  const task = await move(env, run.jobId, (snapshot) => settleMoves(snapshot, told))
+  if (task.moved) return { outcome: "settled", taskIds: task.taskIds }
+  const outcome = task.snapshot && wasEndedBy(task.snapshot, run, report) ? "repeated" : "stale"
+  return { outcome, taskIds: task.taskIds }
+}
+
+/** Ends a job that is still open, for a reason of ours; the ids of its tasks, none if it was over. */
+export async function endJob(
+  env: Env,
+  jobId: string,
+  end: { state: FinalState; failure: Failure },
+): Promise<string[]> {
+  const { moved, taskIds } = await move(env, jobId, (snapshot) =>
+    isFinal(snapshot.job.state) ? null : endMoves(snapshot, { ...end, now: Date.now() }),
+  )
+  return moved ? taskIds : []
+}
+
+/** Reads, computes and writes until nobody came between; `moved` is false where nothing is to do. */
+export async function move(
+  env: Env,
+  jobId: string,
+  compute: (snapshot: Snapshot) => Moves | null,
+): Promise<{ moved: boolean; taskIds: string[]; snapshot: Snapshot | null }> {
+  const database = openDatabase(env.DB)
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const snapshot = await readSnapshot(database, jobId)
+    const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
+    const moves = snapshot && compute(snapshot)
+    if (!snapshot || !moves) return { moved: false, taskIds, snapshot }
+    await keepBigProbes(env, snapshot, moves)
+    const { version } = snapshot.job
+    if (await moveJob(database, { jobId, version, moves, now: Date.now() })) {
+      return { moved: true, taskIds, snapshot }
+    }
+  }
+  throw new Error(`job ${jobId} was moved by others ${TRIES_MAX} times in a row`)
+}
+
+function wasEndedBy(snapshot: Snapshot, run: TaskRun, report: TerminalReport): boolean {
+  const task = snapshot.tasks.find((known) => known.id === run.taskId)
+  if (!task || task.fence !== run.fence) return false
+  return task.state === (report.kind === "finished" ? "succeeded" : "failed")
+}
+
+async function keepBigProbes(env: Env, snapshot: Snapshot, moves: Moves): Promise<void> {
+  for (const { id, set } of moves.files) {
+    const text = set.probe ? JSON.stringify(set.probe) : ""
+    if (!set.probe || text.length <= ROW_PROBE_LENGTH_MAX) continue
+    const stored = set.objectKey ?? snapshot.files.find((file) => file.id === id)?.objectKey
+    if (!stored) continue
+    set.probeObjectKey = probeObjectKey(stored)
+    await env.MEDIA.put(set.probeObjectKey, text)
+    set.probe = headOf(set.probe)
+  }
+}
+
+function headOf(probe: ProbeResult): ProbeResult {
+  return { ...probe, streams: [], format: {} }
+}

@@ -1,0 +1,57 @@
+import { Hono } from "hono"
+import { settingsOf } from "../../env.ts"
+import { readJson } from "../../http/body.ts"
+import { baseUrl, publicOrigin } from "../../http/context.ts"
+import type { App } from "../../http/context.ts"
+import { linkNext, readPage } from "../../http/paging.ts"
+import { notFound, unprocessables } from "../../http/problem.ts"
+import { isId } from "../../ids.ts"
+import { acceptJob } from "../../pipeline/create.ts"
+import { progressOf } from "../../pipeline/progress.ts"
+import { openDatabase } from "../../storage/database.ts"
+import { findFiles } from "../../storage/files.ts"
+import { findJob, listJobs } from "../../storage/jobs.ts"
+import { commandRequest } from "./schema.ts"
+import { draftOfCommand, readInputs } from "./tasks.ts"
+import { viewCommand } from "./view.ts"
+
+export const commands = new Hono<App>()
+
+commands.post("/", async (c) => {
+  const request = await readJson(c, commandRequest)
+  const accountId = c.get("account").id
+  const { inputs, details } = readInputs(request, publicOrigin(c))
+  const ids = inputs.map(({ fileId }) => fileId)
+  const found = ids.length > 0 ? await findFiles(openDatabase(c.env.DB), accountId, ids) : []
+  const made = draftOfCommand(request, {
+    accountId,
+    inputs,
+    found,
+    now: Date.now(),
+    runSecondsMax: settingsOf(c.env).RUN_SECONDS_MAX,
+  })
+  const wrong = [...details, ...("details" in made ? made.details : [])]
+  if (wrong.length > 0 || !("draft" in made)) throw unprocessables(wrong)
+  await acceptJob(c.env, c.executionCtx, made.draft)
+  const { id } = made.draft.job
+  return c.json({ command_id: id }, 202, { location: `${baseUrl(c)}/commands/${id}` })
+})
+
+commands.get("/", async (c) => {
+  const page = readPage(c)
+  const found = await listJobs(openDatabase(c.env.DB), c.get("account").id, "command", page)
+  linkNext(c, "/commands", page, found)
+  const records = found.map(async (job) =>
+    viewCommand(baseUrl(c), job, await progressOf(c.env, job)),
+  )
+  return c.json(await Promise.all(records))
+})
+
+commands.get("/:id", async (c) => {
+  const id = c.req.param("id")
+  const job = isId(id)
+    ? await findJob(openDatabase(c.env.DB), c.get("account").id, id.toLowerCase())
+    : null
+  if (job?.kind !== "command") throw notFound("command")
+  return c.json(viewCommand(baseUrl(c), job, await progressOf(c.env, job)))
+})

@@ -1,0 +1,105 @@
+import { hasKeyShape } from "../../contract/api-key.ts"
+import { isFinal } from "../../contract/state.ts"
+import type { Detail } from "../../http/problem.ts"
+import { readReference } from "../../http/reference.ts"
+import { newId } from "../../ids.ts"
+import type { JobDraft } from "../../storage/jobs.ts"
+import type { File } from "../../storage/schema.ts"
+import { readCommands } from "./lines.ts"
+import { checkOutputs } from "./outputs.ts"
+import type { CommandRequest } from "./schema.ts"
+
+/** The files that a request names, by key, and what is wrong with the references. */
+export function readInputs(request: CommandRequest, origin: string) {
+  const details: Detail[] = []
+  const inputs: { key: string; fileId: string }[] = []
+  for (const [key, text] of Object.entries(request.input_files)) {
+    const reference = readReference(text, origin)
+    if ("fileId" in reference) inputs.push({ key, fileId: reference.fileId })
+    else details.push({ field: `input_files.${key}`, message: reference.error })
+  }
+  return { inputs, details }
+}
+
+export type CommandFacts = {
+  accountId: string
+  inputs: { key: string; fileId: string }[]
+  /** Those of the named files that the account has. */
+  found: File[]
+  runSecondsMax: number
+  now: number
+}
+
+/** The job of a command: one task, and a file to come for each output; or all that is wrong. */
+export function draftOfCommand(
+  request: CommandRequest,
+  facts: CommandFacts,
+): { draft: JobDraft } | { details: Detail[] } {
+  const files = new Map(facts.found.map((file) => [file.id, file]))
+  const names = new Map(facts.inputs.map(({ key, fileId }) => [key, files.get(fileId)?.name ?? ""]))
+  const { commands, details } = readCommands(request)
+  const wrong = [...missingInputs(facts, files), ...details, ...checkOutputs(request, names)]
+  if (wrong.length > 0) return { details: wrong }
+  return { draft: draft(request, facts, commands) }
+}
+
+function missingInputs(facts: CommandFacts, files: Map<string, File>): Detail[] {
+  return facts.inputs
+    .filter(({ fileId }) => !files.has(fileId))
+    .map(({ key }) => ({ field: `input_files.${key}`, message: "there is no such file" }))
+}
+
+function draft(request: CommandRequest, facts: CommandFacts, commands: string[][]): JobDraft {
+  const id = newId()
+  const { accountId, now } = facts
+  const outputs = Object.entries(request.output_files).map(([key, name]) => ({ key, name }))
+  const shared = { accountId, priority: request.priority, createdAt: now }
+  const { metadata, priority: _, ...original } = request
+  return {
+    job: {
+      ...shared,
+      id,
+      kind: "command",
+      state: "waiting",
+      version: 0,
+      request: withoutKeys(original),
+      metadata: metadata ?? null,
+    },
+    tasks: [
+      {
+        task: {
+          ...shared,
+          id: newId(),
+          jobId: id,
+          state: "waiting",
+          work: {
+            kind: "command",
+            commands,
+            outputs,
+            run_seconds_max: facts.runSecondsMax,
+          },
+        },
+        inputs: facts.inputs,
+        blocked: facts.found.some((file) => !isFinal(file.state)),
+      },
+    ],
+    files: outputs.map(({ key, name }) => ({
+      id: newId(),
+      accountId,
+      jobId: id,
+      outputKey: key,
+      name,
+      source: "output",
+      state: "waiting",
+      createdAt: now,
+    })),
+  }
+}
+
+/** A request as it may be kept and shown again: an API key in it, as in `?key=`, is taken out. */
+function withoutKeys(request: unknown): unknown {
+  const text = JSON.stringify(request)
+  return JSON.parse(
+    text.replace(/lathe_[0-9A-Za-z]{40}/g, (key) => (hasKeyShape(key) ? "lathe_redacted" : key)),
+  )
+}

@@ -1,0 +1,115 @@
+import { Hono } from "hono"
+import { settingsOf } from "../../env.ts"
+import { parseBody } from "../../http/body.ts"
+import { baseUrl, publicOrigin } from "../../http/context.ts"
+import type { App, AppContext } from "../../http/context.ts"
+import { receiveMultipart } from "../../http/multipart.ts"
+import type { ReceivedFile } from "../../http/multipart.ts"
+import { linkNext, readPage } from "../../http/paging.ts"
+import { notFound, unprocessable } from "../../http/problem.ts"
+import { isId } from "../../ids.ts"
+import { acceptJob } from "../../pipeline/create.ts"
+import { abandonUpload, collectGarbage } from "../../pipeline/sweep.ts"
+import { progressOf } from "../../pipeline/progress.ts"
+import { openDatabase } from "../../storage/database.ts"
+import { deleteFile, findFile, listFiles } from "../../storage/files.ts"
+import type { FileWithJob } from "../../storage/files.ts"
+import { makeLinkToken } from "../../storage/links.ts"
+import { stopWriting } from "../../storage/part-writer.ts"
+import type { PartWriter } from "../../storage/part-writer.ts"
+import { fileFields } from "./schema.ts"
+import { draftOfUpload } from "./tasks.ts"
+import { viewFile } from "./view.ts"
+
+export const files = new Hono<App>()
+
+files.post("/", async (c) => {
+  const created = createFile(c)
+  // A caller that hangs up must not keep what it began from being cleared away.
+  c.executionCtx.waitUntil(created.catch(() => undefined))
+  const id = await created
+  const found = await findFile(openDatabase(c.env.DB), c.get("account").id, id)
+  if (!found) throw notFound("file")
+  return c.json(await view(c, found), 201, { location: `${baseUrl(c)}/files/${id}` })
+})
+
+files.get("/", async (c) => {
+  const page = readPage(c)
+  const found = await listFiles(openDatabase(c.env.DB), c.get("account").id, page)
+  linkNext(
+    c,
+    "/files",
+    page,
+    found.map(({ file }) => file),
+  )
+  return c.json(found.map((each) => viewFile(baseUrl(c), each, null)))
+})
+
+files.get("/:id", async (c) => c.json(await view(c, await find(c))))
+
+files.delete("/:id", async (c) => {
+  const { file } = await find(c)
+  const now = Date.now()
+  await deleteFile(openDatabase(c.env.DB), file, now)
+  const accountId = c.get("account").id
+  c.executionCtx.waitUntil(collectGarbage(c.env, now))
+  // Its own job is over, and jobs that wait for it can never start.
+  c.executionCtx.waitUntil(c.env.DISPATCHER.getByName(accountId).tick(accountId))
+  return c.json({})
+})
+
+files.get("/:id/:name", async (c) => {
+  const { file } = await find(c)
+  if (c.req.param("name") !== file.name) throw notFound("file")
+  const settings = settingsOf(c.env)
+  const token = await makeLinkToken(settings.LATHE_SECRET, {
+    accountId: c.get("account").id,
+    fileId: file.id,
+    expiresAt: Date.now() + settings.LINK_SECONDS * 1000,
+    disposition: c.req.query("disposition") === "inline" ? "inline" : "attachment",
+  })
+  const place = `${publicOrigin(c)}/media/${token}/${encodeURIComponent(file.name)}`
+  return c.body(null, 302, { location: place, "cache-control": "no-store" })
+})
+
+async function find(c: AppContext): Promise<FileWithJob> {
+  const id = c.req.param("id") ?? ""
+  const found = isId(id)
+    ? await findFile(openDatabase(c.env.DB), c.get("account").id, id.toLowerCase())
+    : null
+  if (!found) throw notFound("file")
+  return found
+}
+
+async function createFile(c: AppContext): Promise<string> {
+  const writers: PartWriter[] = []
+  try {
+    const received = await receiveMultipart(c, (started) => writers.push(started))
+    const fields = parseBody(fileFields, Object.fromEntries(received.fields))
+    const file = chooseSource(received.file, fields.file_url)
+    const draft = draftOfUpload(c.get("account").id, file, fields, Date.now())
+    await acceptJob(c.env, c.executionCtx, draft)
+    return draft.job.id
+  } catch (error) {
+    for (const writer of writers) await abandon(c, writer)
+    throw error
+  }
+}
+
+function chooseSource(file: ReceivedFile | null, fileUrl: string | undefined): ReceivedFile {
+  if (file && fileUrl !== undefined)
+    throw unprocessable("file_url", "give file or file_url, not both")
+  if (fileUrl !== undefined) throw unprocessable("file_url", "imports are not built yet")
+  if (!file) throw unprocessable("file", "give file or file_url")
+  if (file.sizeBytes === 0) throw unprocessable("file", "it is empty")
+  return file
+}
+
+async function abandon(c: AppContext, writer: PartWriter): Promise<void> {
+  if (await stopWriting(writer)) await abandonUpload(c.env, writer.upload, Date.now())
+}
+
+async function view(c: AppContext, found: FileWithJob) {
+  const progress = found.job ? await progressOf(c.env, found.job) : null
+  return viewFile(baseUrl(c), found, progress)
+}

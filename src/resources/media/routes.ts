@@ -1,0 +1,105 @@
+import { create as contentDisposition } from "content-disposition"
+import { Hono } from "hono"
+import parseRange from "range-parser"
+import { settingsOf } from "../../env.ts"
+import type { App, AppContext } from "../../http/context.ts"
+import { notFound, Problem } from "../../http/problem.ts"
+import { openDatabase } from "../../storage/database.ts"
+import { findFile } from "../../storage/files.ts"
+import { readLinkToken } from "../../storage/links.ts"
+import type { Disposition, Link } from "../../storage/links.ts"
+import type { File } from "../../storage/schema.ts"
+
+/** Media types that a browser may show as they are; others are saved, whatever the link says. */
+const SHOWN_TYPES = /^(?:video|audio)\/|^image\/(?!svg)|^text\/(?:plain|vtt)$|^application\/json$/
+
+export const media = new Hono<App>()
+
+media.get("/:token/:name", async (c) => {
+  const link = await openLink(c)
+  const found = await findFile(openDatabase(c.env.DB), link.accountId, link.fileId)
+  if (!found || found.file.name !== c.req.param("name")) throw notFound("file")
+  return await sendFile(c, found.file, link)
+})
+
+async function openLink(c: AppContext): Promise<Link> {
+  const settings = settingsOf(c.env)
+  const link = await readLinkToken(settings.LATHE_SECRET, c.req.param("token") ?? "")
+  if (!link)
+    throw new Problem("invalid_signature", "The link was changed or is not of this service.")
+  if (link.expiresAt <= Date.now()) {
+    throw new Problem("link_expired", "The link has expired; get a new one from the download_url.")
+  }
+  return link
+}
+
+async function sendFile(c: AppContext, file: File, link: Link): Promise<Response> {
+  const { objectKey, sizeBytes } = file
+  if (objectKey === null || sizeBytes === null) throw notFound("file")
+  const range = await readRange(c, objectKey, sizeBytes)
+  const object = await c.env.MEDIA.get(objectKey, {
+    onlyIf: preconditions(c),
+    ...(range && { range: { offset: range.start, length: range.end - range.start + 1 } }),
+  })
+  if (!object) throw notFound("file")
+  const headers = headersOf(file, object, link)
+  if (!("body" in object)) {
+    const unchanged = c.req.header("if-none-match") ?? c.req.header("if-modified-since")
+    return new Response(null, { status: unchanged === undefined ? 412 : 304, headers })
+  }
+  headers.set("content-length", String(range ? range.end - range.start + 1 : sizeBytes))
+  if (range) headers.set("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`)
+  const status = range ? 206 : 200
+  if (c.req.method !== "HEAD") return new Response(object.body, { status, headers })
+  await object.body.cancel()
+  return new Response(null, { status, headers })
+}
+
+/** The one range to send; null for the whole: no range, several, or one of another version. */
+async function readRange(c: AppContext, objectKey: string, sizeBytes: number) {
+  const header = c.req.header("range")
+  if (header === undefined || !(await isSameVersion(c, objectKey))) return null
+  const ranges = parseRange(sizeBytes, header)
+  if (ranges === -1) {
+    throw new Problem("range_not_satisfiable", `The file has ${sizeBytes} bytes.`, {
+      headers: { "content-range": `bytes */${sizeBytes}` },
+    })
+  }
+  const [range, ...more] = ranges === -2 || ranges.type !== "bytes" ? [] : ranges
+  return range && more.length === 0 ? range : null
+}
+
+async function isSameVersion(c: AppContext, objectKey: string): Promise<boolean> {
+  const version = c.req.header("if-range")
+  if (version === undefined) return true
+  const object = await c.env.MEDIA.head(objectKey)
+  if (!object) return false
+  if (version.startsWith('"')) return version === object.httpEtag
+  return Date.parse(version) === Math.floor(object.uploaded.getTime() / 1000) * 1000
+}
+
+function preconditions(c: AppContext): Headers {
+  const headers = new Headers()
+  for (const name of ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]) {
+    const value = c.req.header(name)
+    if (value !== undefined) headers.set(name, value)
+  }
+  return headers
+}
+
+function headersOf(file: File, object: R2Object, link: Link): Headers {
+  const type = file.contentType ?? "application/octet-stream"
+  const shown: Disposition = SHOWN_TYPES.test(type) ? link.disposition : "attachment"
+  const secondsLeft = Math.max(0, Math.floor((link.expiresAt - Date.now()) / 1000))
+  return new Headers({
+    "accept-ranges": "bytes",
+    "access-control-allow-origin": "*",
+    "cache-control": `private, max-age=${secondsLeft}`,
+    "content-disposition": contentDisposition(file.name, { type: shown }),
+    "content-security-policy": "sandbox; default-src 'none'",
+    "content-type": type,
+    etag: object.httpEtag,
+    "last-modified": object.uploaded.toUTCString(),
+    "x-content-type-options": "nosniff",
+  })
+}

@@ -1,0 +1,127 @@
+import { z } from "zod"
+import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
+import { report } from "../contract/report.ts"
+import type { Report } from "../contract/report.ts"
+import { fileKey } from "../contract/task.ts"
+import { settingsOf } from "../env.ts"
+import type { Env } from "../env.ts"
+import { openDatabase } from "../storage/database.ts"
+import { outputObjectKey } from "../storage/objects.ts"
+import { findInputObject, isRunningAt } from "../storage/tasks.ts"
+import { closeUpload, findUpload, openUpload } from "../storage/uploads.ts"
+import { newId } from "../ids.ts"
+import { readTaskToken } from "./token.ts"
+import type { TaskRun } from "./token.ts"
+
+/** What to do with a report; false where the run is to be killed. */
+export type OnReport = (run: TaskRun, told: Report) => Promise<boolean>
+
+const completion = z.object({
+  parts: z.array(z.object({ part_number: z.int().positive(), etag: z.string() })).min(1),
+})
+
+/**
+ * Answers what a runner asks for its task: `/io/{task}/inputs/{key}`, `/outputs/{key}` and
+ * `/reports`. 401 for a token that is not ours, 410 where the task no longer runs at its fence.
+ */
+export async function handleIo(request: Request, env: Env, onReport: OnReport): Promise<Response> {
+  if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return say(426, "protocol")
+  const token = request.headers.get("authorization")?.replace(/^Bearer /, "") ?? ""
+  const run = await readTaskToken(settingsOf(env).LATHE_SECRET, token)
+  const url = new URL(request.url)
+  const [taskId, room, key, ...rest] = url.pathname.split("/").slice(2)
+  if (!run || run.taskId !== taskId) return say(401, "token")
+  if (room === "reports" && request.method === "POST") return await hear(request, run, onReport)
+  const named = fileKey.safeParse(key)
+  if (!named.success) return say(404, "no such route")
+  if (room === "inputs" && request.method === "GET") {
+    return await sendInput(request, env, run, named.data)
+  }
+  if (room !== "outputs") return say(404, "no such route")
+  if (!(await isRunningAt(openDatabase(env.DB), run))) return say(410, "gone")
+  const objectKey = outputObjectKey(run, named.data)
+  const route = `${request.method} ${rest.map((word) => (Number(word) ? "{n}" : word)).join("/")}`
+  if (route === "PUT ") return await storeOutput(request, env, objectKey)
+  if (route === "POST parts") return await beginParts(request, env, run, objectKey)
+  const multipartId = url.searchParams.get("upload_id") ?? ""
+  const upload = await findUpload(openDatabase(env.DB), objectKey, multipartId)
+  if (!upload) return say(404, "no such upload")
+  const multipart = env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
+  if (route === "PUT parts/{n}") return await storePart(request, multipart, Number(rest[1]))
+  if (route !== "POST parts/complete") return say(404, "no such route")
+  const { parts } = completion.parse(await request.json())
+  await multipart.complete(
+    parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag })),
+  )
+  await closeUpload(openDatabase(env.DB), upload.id)
+  return say(200, "stored")
+}
+
+async function hear(request: Request, run: TaskRun, onReport: OnReport): Promise<Response> {
+  const told = report.safeParse(await request.json().catch(() => null))
+  if (!told.success) return say(400, z.prettifyError(told.error))
+  if (request.headers.get(BOOT_HEADER) !== told.data.boot) return say(400, "boot")
+  return (await onReport(run, told.data)) ? say(200, "ok") : say(410, "gone")
+}
+
+async function sendInput(request: Request, env: Env, run: TaskRun, key: string): Promise<Response> {
+  const objectKey = await findInputObject(openDatabase(env.DB), run, key)
+  if (objectKey === null) return say(410, "gone")
+  const ranged = request.headers.has("range")
+  const object = await env.MEDIA.get(objectKey, ranged ? { range: request.headers } : {})
+  if (!object) return say(404, "no such object")
+  const range = object.range
+  const offset = range && "offset" in range ? (range.offset ?? 0) : 0
+  const length = object.size - offset
+  return new Response(object.body, {
+    status: ranged ? 206 : 200,
+    headers: {
+      "content-length": String(length),
+      ...(ranged && { "content-range": `bytes ${offset}-${object.size - 1}/${object.size}` }),
+    },
+  })
+}
+
+async function storeOutput(request: Request, env: Env, objectKey: string): Promise<Response> {
+  if (!request.headers.has("content-length")) return say(411, "content-length")
+  await env.MEDIA.put(objectKey, request.body ?? "", { httpMetadata: metadataOf(request) })
+  return say(200, "stored")
+}
+
+async function beginParts(
+  request: Request,
+  env: Env,
+  run: TaskRun,
+  objectKey: string,
+): Promise<Response> {
+  const { uploadId } = await env.MEDIA.createMultipartUpload(objectKey, {
+    httpMetadata: metadataOf(request),
+  })
+  await openUpload(openDatabase(env.DB), {
+    id: newId(),
+    accountId: run.accountId,
+    taskId: run.taskId,
+    objectKey,
+    multipartId: uploadId,
+    createdAt: Date.now(),
+  })
+  return Response.json({ upload_id: uploadId })
+}
+
+async function storePart(
+  request: Request,
+  upload: R2MultipartUpload,
+  partNumber: number,
+): Promise<Response> {
+  if (!request.body) return say(400, "body")
+  const part = await upload.uploadPart(partNumber, request.body)
+  return Response.json({ etag: part.etag })
+}
+
+function metadataOf(request: Request): R2HTTPMetadata {
+  return { contentType: request.headers.get("content-type") ?? "application/octet-stream" }
+}
+
+function say(status: number, message: string): Response {
+  return Response.json({ message }, { status })
+}

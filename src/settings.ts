@@ -1,0 +1,37 @@
+import { z } from "zod"
+
+const count = z.coerce.number().int().positive()
+
+/** Settings an operator may set in the environment; each has a default that suits one machine. */
+export const settings = z.object({
+  /** Signs download links and task tokens; at least 32 characters. */
+  LATHE_SECRET: z.string().min(32),
+  /** Bearer token of the operator's own routes; at least 32 characters. */
+  OPERATOR_TOKEN: z.string().min(32),
+  /** Where the service is reached from outside, without /v1; the request's own origin by default. */
+  PUBLIC_ORIGIN: z.url().optional(),
+  /** Origin of a runner that is a plain process; without it runners are containers. */
+  RUNNER_ORIGIN: z.url().optional(),
+  /** Tasks that the plain runner does at once. */
+  RUNNER_CAPACITY: count.default(2),
+  /** Containers of each class that may run at once. */
+  RUNNER_INSTANCES: count.default(10),
+  /** Where a plain runner reaches this Worker for inputs, outputs and reports. */
+  IO_ORIGIN: z.url().optional(),
+  /** Longest run of a command, all its entries together, in seconds. */
+  RUN_SECONDS_MAX: count.default(1800),
+  /** Life of a download link, in seconds. */
+  LINK_SECONDS: count.default(300),
+  /** Numbers that replace those of src/contract/plan.ts. */
+  TRIAL_FILE_BYTES_MAX: count.optional(),
+  TRIAL_REQUESTS_PER_MINUTE: count.optional(),
+  TRIAL_RUNNING_JOBS_MAX: count.optional(),
+  PAID_FILE_BYTES_MAX: count.optional(),
+  PAID_REQUESTS_PER_MINUTE: count.optional(),
+  PAID_RUNNING_JOBS_MAX: count.optional(),
+})
+
+export type Settings = z.infer<typeof settings>
+
+/** Names of all settings; the start script hands these, and no other variable, to the Worker. */
+export const settingNames = Object.keys(settings.shape)

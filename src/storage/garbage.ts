@@ -1,0 +1,32 @@
+import { and, asc, eq, lte, sql } from "drizzle-orm"
+import type { Database } from "./database.ts"
+import { garbage } from "./schema.ts"
+
+export type Garbage = typeof garbage.$inferSelect
+
+/** Prefixes that are due and that no running task reads any more, oldest first. */
+export async function listDueGarbage(
+  database: Database,
+  now: number,
+  limit: number,
+): Promise<Garbage[]> {
+  const unread = sql`not exists (select 1 from task_inputs join tasks on tasks.id = task_inputs.task_id where task_inputs.file_id = ${garbage.fileId} and tasks.state = 'running')`
+  return await database
+    .select()
+    .from(garbage)
+    .where(and(lte(garbage.dueAt, now), unread))
+    .orderBy(asc(garbage.dueAt))
+    .limit(limit)
+}
+
+export async function postponeGarbage(
+  database: Database,
+  prefix: string,
+  next: { dueAt: number; passes: number },
+): Promise<void> {
+  await database.update(garbage).set(next).where(eq(garbage.prefix, prefix))
+}
+
+export async function forgetGarbage(database: Database, prefix: string): Promise<void> {
+  await database.delete(garbage).where(eq(garbage.prefix, prefix))
+}

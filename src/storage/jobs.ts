@@ -1,0 +1,178 @@
+import { and, desc, eq, inArray, isNull, lt, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { z } from "zod"
+import { OPEN_STATES } from "../contract/state.ts"
+import type { JobKind } from "../contract/state.ts"
+import { groupRows, runBatch } from "./database.ts"
+import type { Database, Statement } from "./database.ts"
+import { files, garbage, jobs, taskInputs, tasks, uploads } from "./schema.ts"
+import type { File, Job, Task } from "./schema.ts"
+
+/** A task to come; `blocked` where an input of it is still on its way. */
+export type NewTask = {
+  task: typeof tasks.$inferInsert
+  inputs: { key: string; fileId: string }[]
+  blocked: boolean
+}
+
+/** All that one accepted request writes: its job, the tasks, the files to come, the upload it uses. */
+export type JobDraft = {
+  job: typeof jobs.$inferInsert
+  tasks: NewTask[]
+  files: (typeof files.$inferInsert)[]
+  uploadId?: string
+}
+
+/** Writes a draft in one batch. */
+export async function createJob(database: Database, draft: JobDraft): Promise<void> {
+  const inputs = draft.tasks.flatMap((made) =>
+    made.inputs.map((input) => ({ taskId: made.task.id, ...input })),
+  )
+  const statements: Statement[] = [
+    database.insert(jobs).values(draft.job),
+    ...draft.tasks.map(({ task }) => database.insert(tasks).values(task)),
+    ...groupRows(inputs, 3).map((rows) => database.insert(taskInputs).values(rows)),
+    ...groupRows(draft.files, 17).map((rows) => database.insert(files).values(rows)),
+  ]
+  if (draft.uploadId) {
+    statements.push(database.delete(uploads).where(eq(uploads.id, draft.uploadId)))
+  }
+  await runBatch(database, statements)
+}
+
+export async function findJob(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<Job | null> {
+  const [job] = await database
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.id, id), eq(jobs.accountId, accountId)))
+    .limit(1)
+  return job ?? null
+}
+
+export type Page = { limit: number; offset: number; before?: string | undefined }
+
+/** Jobs of one kind, newest first. */
+export async function listJobs(
+  database: Database,
+  accountId: string,
+  kind: JobKind,
+  page: Page,
+): Promise<Job[]> {
+  return await database
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.accountId, accountId),
+        eq(jobs.kind, kind),
+        page.before ? lt(jobs.id, page.before) : undefined,
+      ),
+    )
+    .orderBy(desc(jobs.id))
+    .limit(page.limit)
+    .offset(page.offset)
+}
+
+/** One consistent read of a job, its tasks and its files; what moves are computed from. */
+export type Snapshot = { job: Job; tasks: Task[]; files: File[] }
+
+export async function readSnapshot(database: Database, jobId: string): Promise<Snapshot | null> {
+  const [[job], jobTasks, jobFiles] = await database.batch([
+    database.select().from(jobs).where(eq(jobs.id, jobId)),
+    database.select().from(tasks).where(eq(tasks.jobId, jobId)),
+    database.select().from(files).where(eq(files.jobId, jobId)),
+  ])
+  return job ? { job, tasks: jobTasks, files: jobFiles } : null
+}
+
+/** What one move of a job writes; pure code makes it from a snapshot. */
+export type Moves = {
+  job: Partial<Job>
+  tasks: { id: string; set: Partial<Task> }[]
+  files: { id: string; set: Partial<File> }[]
+  garbage: { prefix: string; fileId?: string }[]
+}
+
+/**
+ * Writes the moves in one batch that holds only if the job is still at `version`, and raises it.
+ * False where somebody moved the job meanwhile: read again and compute anew.
+ */
+export async function moveJob(
+  database: Database,
+  moved: { jobId: string; version: number; moves: Moves; now: number },
+): Promise<boolean> {
+  const { moves } = moved
+  const unmoved = jobIsAt(database, moved.jobId, moved.version)
+  const raise = database
+    .update(jobs)
+    .set({ ...moves.job, version: moved.version + 1 })
+    .where(and(eq(jobs.id, moved.jobId), eq(jobs.version, moved.version)))
+    .returning({ id: jobs.id })
+  const results = await runBatch(database, [
+    ...moves.tasks.map(({ id, set }) =>
+      database
+        .update(tasks)
+        .set(set)
+        .where(and(eq(tasks.id, id), unmoved)),
+    ),
+    ...moves.files.map(({ id, set }) =>
+      database
+        .update(files)
+        .set(set)
+        .where(and(eq(files.id, id), unmoved)),
+    ),
+    ...moves.garbage.map(({ prefix, fileId }) =>
+      database
+        .insert(garbage)
+        .select(sql`select ${prefix}, ${fileId ?? null}, ${moved.now}, 0 where ${unmoved}`)
+        .onConflictDoNothing(),
+    ),
+    raise,
+  ])
+  return z.array(z.unknown()).parse(results.at(-1)).length === 1
+}
+
+function jobIsAt(database: Database, jobId: string, version: number): SQL {
+  const found = database
+    .select({ one: sql`1` })
+    .from(jobs)
+    .where(and(eq(jobs.id, jobId), eq(jobs.version, version)))
+  return sql`exists (${found})`
+}
+
+/** Notes that the dispatcher holds these jobs; those noted before stay as they are. */
+export async function noteAccepted(database: Database, ids: string[], now: number): Promise<void> {
+  await database
+    .update(jobs)
+    .set({ acceptedAt: now })
+    .where(
+      and(
+        sql`${jobs.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+        isNull(jobs.acceptedAt),
+      ),
+    )
+}
+
+/** Open jobs that no dispatcher has accepted since `before`, oldest first. */
+export async function listUnaccepted(database: Database, before: number, limit: number) {
+  return await database
+    .select({ id: jobs.id, accountId: jobs.accountId })
+    .from(jobs)
+    .where(
+      and(isNull(jobs.acceptedAt), inArray(jobs.state, OPEN_STATES), lt(jobs.createdAt, before)),
+    )
+    .orderBy(jobs.createdAt)
+    .limit(limit)
+}
+
+export async function listAccountsWithOpenJobs(database: Database): Promise<string[]> {
+  const rows = await database
+    .selectDistinct({ accountId: jobs.accountId })
+    .from(jobs)
+    .where(sql`state in ('waiting', 'running')`)
+  return rows.map((row) => row.accountId)
+}

@@ -1,0 +1,62 @@
+import { and, desc, eq, isNull } from "drizzle-orm"
+import type { Plan } from "../contract/plan.ts"
+import type { Database } from "./database.ts"
+import { accounts, keys } from "./schema.ts"
+import type { Account, Key } from "./schema.ts"
+
+/** The account of a key that is not revoked, by the SHA-256 of the key; null where there is none. */
+export async function findKey(
+  database: Database,
+  hash: string,
+): Promise<{ account: Account; keyId: string } | null> {
+  const [row] = await database
+    .select({ account: accounts, keyId: keys.id })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.accountId))
+    .where(and(eq(keys.hash, hash), isNull(keys.revokedAt)))
+    .limit(1)
+  return row ?? null
+}
+
+export type NewKey = { key: Key; accountName: string; newAccountId: string; plan?: Plan }
+
+/**
+ * Stores a key and, where its name is new, its account. A plan that is given becomes the
+ * account's; answers the account as it then is.
+ */
+export async function createKey(database: Database, made: NewKey): Promise<Account> {
+  const account = {
+    id: made.newAccountId,
+    name: made.accountName,
+    plan: made.plan ?? ("trial" as const),
+    createdAt: made.key.createdAt,
+  }
+  const insert = database.insert(accounts).values(account)
+  const [stored] = await (
+    made.plan
+      ? insert.onConflictDoUpdate({ target: accounts.name, set: { plan: made.plan } })
+      : insert.onConflictDoUpdate({ target: accounts.name, set: { name: made.accountName } })
+  ).returning()
+  if (!stored) throw new Error("an account was neither made nor found")
+  await database.insert(keys).values({ ...made.key, accountId: stored.id })
+  return stored
+}
+
+export async function listKeys(database: Database) {
+  return await database
+    .select({ key: keys, account: accounts })
+    .from(keys)
+    .innerJoin(accounts, eq(accounts.id, keys.accountId))
+    .orderBy(desc(keys.id))
+}
+
+/** Revokes a key at once; false where there is no such key. A key already revoked stays so. */
+export async function revokeKey(database: Database, id: string, now: number): Promise<boolean> {
+  const [known] = await database.select({ id: keys.id }).from(keys).where(eq(keys.id, id)).limit(1)
+  if (!known) return false
+  await database
+    .update(keys)
+    .set({ revokedAt: now })
+    .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
+  return true
+}

@@ -1,0 +1,55 @@
+import type { Task, Upload } from "./schema.ts"
+
+// Every object of a file lies under one prefix of its own that ends in "/".
+
+export function uploadObjectKey(accountId: string, uploadId: string): string {
+  return `${accountId}/uploads/${uploadId}/media`
+}
+
+/** Where a task at a fence stores an output; another fence never touches it. */
+export function outputObjectKey(task: TaskPlace, outputKey: string): string {
+  return `${taskPrefix(task)}${outputKey}/media`
+}
+
+export type TaskPlace = { accountId: string; taskId: string; fence: number }
+
+export function taskPrefix(task: TaskPlace): string {
+  return `${task.accountId}/tasks/${task.taskId}/${task.fence}/`
+}
+
+/** Prefixes of a task's dispatches before the one at `task.fence`. */
+export function earlierPrefixes(task: Task): string[] {
+  const fences = Array.from({ length: Math.max(0, task.fence - 1) }, (_, index) => index + 1)
+  return fences.map((fence) => taskPrefix({ accountId: task.accountId, taskId: task.id, fence }))
+}
+
+/** The prefix that holds a file's object and everything stored beside it. */
+export function prefixOf(objectKey: string): string {
+  return objectKey.slice(0, objectKey.lastIndexOf("/") + 1)
+}
+
+export function probeObjectKey(objectKey: string): string {
+  return `${prefixOf(objectKey)}probe.json`
+}
+
+/** Removes every object below a prefix; answers how many there were. */
+export async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const page = await bucket.list({ prefix })
+    if (page.objects.length === 0) return removed
+    await bucket.delete(page.objects.map((object) => object.key))
+    removed += page.objects.length
+    if (!page.truncated) return removed
+  }
+}
+
+/** Aborts what an upload began in R2; one that is already gone is no error. */
+export async function abortUpload(bucket: R2Bucket, upload: Upload): Promise<void> {
+  if (upload.multipartId === null) return
+  try {
+    await bucket.resumeMultipartUpload(upload.objectKey, upload.multipartId).abort()
+  } catch (error) {
+    if (!/10024|does not exist|NoSuchUpload/i.test(String(error))) throw error
+  }
+}

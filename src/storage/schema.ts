@@ -1,0 +1,195 @@
+import { sql } from "drizzle-orm"
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core"
+import type { ProbeResult } from "../contract/probe.ts"
+import type { TaskWork } from "../contract/task.ts"
+import type { FailureCode } from "../contract/failure.ts"
+import { FILE_SOURCES, JOB_KINDS, STATES } from "../contract/state.ts"
+import { PLANS } from "../contract/plan.ts"
+
+// Moments are milliseconds since 1970, UTC.
+
+export const accounts = sqliteTable("accounts", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull().unique(),
+  plan: text("plan", { enum: PLANS }).notNull(),
+  createdAt: integer("created_at").notNull(),
+})
+
+export const keys = sqliteTable(
+  "keys",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.id),
+    /** SHA-256 of the key, hexadecimal. */
+    hash: text("hash").notNull(),
+    /** The first 8 characters, so that a person can tell keys apart. */
+    prefix: text("prefix").notNull(),
+    createdAt: integer("created_at").notNull(),
+    revokedAt: integer("revoked_at"),
+  },
+  (table) => [uniqueIndex("keys_hash").on(table.hash)],
+)
+
+export const jobs = sqliteTable(
+  "jobs",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    kind: text("kind", { enum: JOB_KINDS }).notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    /** Rises with every move; a batch that moves the job requires it as it was read. */
+    version: integer("version").notNull(),
+    priority: integer("priority").notNull(),
+    request: text("request", { mode: "json" }).$type<unknown>().notNull(),
+    result: text("result", { mode: "json" }).$type<JobResult>(),
+    metadata: text("metadata", { mode: "json" }).$type<Record<string, string>>(),
+    errorCode: text("error_code").$type<FailureCode>(),
+    errorMessage: text("error_message"),
+    errorLines: text("error_lines", { mode: "json" }).$type<string[]>(),
+    processingMs: integer("processing_ms").notNull().default(0),
+    attempts: integer("attempts").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    acceptedAt: integer("accepted_at"),
+    startedAt: integer("started_at"),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("jobs_listed").on(table.accountId, table.kind, table.id),
+    index("jobs_open")
+      .on(table.accountId)
+      .where(sql`state in ('waiting', 'running')`),
+    index("jobs_unaccepted")
+      .on(table.createdAt)
+      .where(sql`accepted_at is null and state in ('waiting', 'running')`),
+  ],
+)
+
+export const tasks = sqliteTable(
+  "tasks",
+  {
+    id: text("id").primaryKey(),
+    jobId: text("job_id").notNull(),
+    accountId: text("account_id").notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    /** Number of the dispatch; every write that comes back is checked against it. */
+    fence: integer("fence").notNull().default(0),
+    priority: integer("priority").notNull(),
+    work: text("work", { mode: "json" }).$type<TaskWork>().notNull(),
+    slot: text("slot"),
+    grant: integer("grant"),
+    failures: integer("failures").notNull().default(0),
+    interruptions: integer("interruptions").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("tasks_of_job").on(table.jobId),
+    index("tasks_open")
+      .on(table.accountId)
+      .where(sql`state in ('waiting', 'running')`),
+  ],
+)
+
+export const taskInputs = sqliteTable(
+  "task_inputs",
+  {
+    taskId: text("task_id").notNull(),
+    key: text("key").notNull(),
+    fileId: text("file_id").notNull(),
+    /** Where the bytes are, noted when the task is claimed: a file deleted later is read to its end. */
+    objectKey: text("object_key"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.taskId, table.key] }),
+    index("task_inputs_of_file").on(table.fileId),
+  ],
+)
+
+export const files = sqliteTable(
+  "files",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    jobId: text("job_id").notNull(),
+    /** The key of the command's output that this file is; none for an upload. */
+    outputKey: text("output_key"),
+    name: text("name").notNull(),
+    source: text("source", { enum: FILE_SOURCES }).notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    objectKey: text("object_key"),
+    sizeBytes: integer("size_bytes"),
+    contentType: text("content_type"),
+    probe: text("probe", { mode: "json" }).$type<ProbeResult>(),
+    /** Where the whole probe is when it is too big for a row; `probe` then has no streams. */
+    probeObjectKey: text("probe_object_key"),
+    probeError: text("probe_error"),
+    errorCode: text("error_code").$type<FailureCode>(),
+    errorMessage: text("error_message"),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("files_of_job").on(table.jobId),
+    index("files_listed")
+      .on(table.accountId, table.id)
+      .where(sql`object_key is not null`),
+  ],
+)
+
+/** Bytes on their way into R2, so that whatever is abandoned can be found and removed. */
+export const uploads = sqliteTable(
+  "uploads",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    objectKey: text("object_key").notNull(),
+    /** R2's multipart id; none while the bytes fit one put. */
+    multipartId: text("multipart_id"),
+    /** The task that writes it; none for a caller's upload. */
+    taskId: text("task_id"),
+    createdAt: integer("created_at").notNull(),
+    dyingAt: integer("dying_at"),
+  },
+  (table) => [
+    index("uploads_by_age").on(table.createdAt),
+    index("uploads_of_task").on(table.taskId),
+    index("uploads_object").on(table.objectKey),
+  ],
+)
+
+/** Prefixes in R2 that nobody owns any more; each is swept twice with an hour between. */
+export const garbage = sqliteTable(
+  "garbage",
+  {
+    prefix: text("prefix").primaryKey(),
+    /** A deleted file's objects wait until no running task names the file. */
+    fileId: text("file_id"),
+    dueAt: integer("due_at").notNull(),
+    passes: integer("passes").notNull().default(0),
+  },
+  (table) => [index("garbage_due").on(table.dueAt)],
+)
+
+/** What a job made, kept with it: facts of each output as they were at its end. */
+export type JobResult = {
+  outputs: {
+    key: string
+    fileId: string
+    name: string
+    sizeBytes: number
+    contentType: string
+    durationSeconds?: number
+    width?: number
+    height?: number
+  }[]
+}
+
+export type Account = typeof accounts.$inferSelect
+export type Key = typeof keys.$inferSelect
+export type Job = typeof jobs.$inferSelect
+export type Task = typeof tasks.$inferSelect
+export type TaskInputRow = typeof taskInputs.$inferSelect
+export type File = typeof files.$inferSelect
+export type Upload = typeof uploads.$inferSelect

@@ -1,0 +1,129 @@
+import { and, eq, inArray, sql } from "drizzle-orm"
+import { isFinal, OPEN_STATES } from "../contract/state.ts"
+import type { Database } from "./database.ts"
+import type { TaskPlace } from "./objects.ts"
+import { accounts, files, jobs, taskInputs, tasks } from "./schema.ts"
+import type { File, Task } from "./schema.ts"
+
+export type ClaimedTask = { task: Task; inputs: { key: string; file: File | null }[] }
+
+/**
+ * Claims a waiting task of an open job for a slot under a grant and raises its fence. Asked again
+ * with the same grant it answers the same claim. Null: the task is somebody else's, or over.
+ */
+export async function claimTask(
+  database: Database,
+  claim: { taskId: string; jobId: string; slot: string; grant: number; now: number },
+): Promise<ClaimedTask | null> {
+  const jobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
+  const mine = sql`exists (select 1 from ${tasks} where ${tasks.id} = ${claim.taskId} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.grant} = ${claim.grant})`
+  const [, , , , [task], inputs] = await database.batch([
+    database
+      .update(tasks)
+      .set({ state: "running", fence: sql`fence + 1`, slot: claim.slot, grant: claim.grant })
+      .where(and(eq(tasks.id, claim.taskId), eq(tasks.state, "waiting"), jobOpen)),
+    database
+      .update(jobs)
+      .set({
+        state: "running",
+        version: sql`version + 1`,
+        startedAt: sql`coalesce(started_at, ${claim.now})`,
+        acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
+        attempts: sql`1 + (select max(failures + interruptions) from tasks where job_id = ${claim.jobId})`,
+      })
+      .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), mine)),
+    database
+      .update(files)
+      .set({ state: "running" })
+      .where(and(eq(files.jobId, claim.jobId), eq(files.state, "waiting"), mine)),
+    database
+      .update(taskInputs)
+      .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
+      .where(and(eq(taskInputs.taskId, claim.taskId), mine)),
+    database.select().from(tasks).where(eq(tasks.id, claim.taskId)),
+    database
+      .select({ key: taskInputs.key, file: files })
+      .from(taskInputs)
+      .leftJoin(files, eq(files.id, taskInputs.fileId))
+      .where(eq(taskInputs.taskId, claim.taskId)),
+  ])
+  if (!task || task.state !== "running") return null
+  if (task.slot !== claim.slot || task.grant !== claim.grant) return null
+  return { task, inputs }
+}
+
+/** Whether a task runs at this fence now: what every call of a runner must prove. */
+export async function isRunningAt(database: Database, place: TaskPlace): Promise<boolean> {
+  const rows = await database.select({ id: tasks.id }).from(tasks).where(runsAt(place)).limit(1)
+  return rows.length === 1
+}
+
+/** Where an input of a task that runs at this fence is stored; null where it may not be read. */
+export async function findInputObject(
+  database: Database,
+  place: TaskPlace,
+  key: string,
+): Promise<string | null> {
+  const [row] = await database
+    .select({ objectKey: taskInputs.objectKey })
+    .from(taskInputs)
+    .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
+    .where(and(runsAt(place), eq(taskInputs.key, key)))
+    .limit(1)
+  return row?.objectKey ?? null
+}
+
+function runsAt(place: TaskPlace) {
+  return and(
+    eq(tasks.id, place.taskId),
+    eq(tasks.accountId, place.accountId),
+    eq(tasks.fence, place.fence),
+    eq(tasks.state, "running"),
+  )
+}
+
+/** Whether a task can read a file: now, later, or never since it failed to come or is gone. */
+export type Readiness = "ready" | "pending" | "failed" | "gone"
+
+export type OpenTask = Task & { inputs: Readiness[] }
+
+/** Open tasks of an account and how ready their inputs are; named tasks only where `ids` is given. */
+export async function listOpenTasks(
+  database: Database,
+  accountId: string,
+  ids?: string[],
+): Promise<OpenTask[]> {
+  const named = ids && sql`${tasks.id} in (select value from json_each(${JSON.stringify(ids)}))`
+  const rows = await database
+    .select({ task: tasks, fileId: taskInputs.fileId, file: files })
+    .from(tasks)
+    .leftJoin(taskInputs, eq(taskInputs.taskId, tasks.id))
+    .leftJoin(files, eq(files.id, taskInputs.fileId))
+    .where(
+      and(eq(tasks.accountId, accountId), sql`${tasks.state} in ('waiting', 'running')`, named),
+    )
+  const open = new Map<string, OpenTask>()
+  for (const { task, fileId, file } of rows) {
+    const known = open.get(task.id) ?? { ...task, inputs: [] }
+    if (fileId !== null) known.inputs.push(readinessOf(task, file))
+    open.set(task.id, known)
+  }
+  return [...open.values()]
+}
+
+function readinessOf(task: Task, file: File | null): Readiness {
+  if (!file) return "gone"
+  if (file.jobId === task.jobId && file.objectKey) return "ready"
+  if (!isFinal(file.state)) return "pending"
+  return file.objectKey ? "ready" : "failed"
+}
+
+/** The plan of an account; null where there is no such account. */
+export async function findPlan(database: Database, accountId: string) {
+  const [row] = await database
+    .select({ plan: accounts.plan })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .limit(1)
+  return row?.plan ?? null
+}
