@@ -4,8 +4,7 @@ const NAME_LENGTH_MAX = 200
 
 /** The name of a stored file from the name that a caller gave: its last segment, made harmless. */
 export function fileNameOf(given: string): string {
-  const unescaped = given.replaceAll("%22", '"').replaceAll("%0D", "").replaceAll("%0A", "")
-  const segment = unescaped.split(/[/\\]/).at(-1) ?? ""
+  const segment = given.split(/[/\\]/).at(-1) ?? ""
   const name = segment
     .toWellFormed()
     .normalize("NFC")

@@ -5,6 +5,8 @@ import { finishObject, openPartWriter, writeBytes } from "../storage/part-writer
 import type { PartWriter } from "../storage/part-writer.ts"
 import type { Upload } from "../storage/schema.ts"
 import type { AppContext } from "./context.ts"
+import { readPartNames } from "./disposition.ts"
+import type { PartNames } from "./disposition.ts"
 import { contentTypeOf, fileNameOf } from "./file-name.ts"
 import { Problem, unprocessable } from "./problem.ts"
 
@@ -27,7 +29,7 @@ export type Received = { fields: Map<string, string>; file: ReceivedFile | null 
 
 type Event =
   | { kind: "field"; name: string; value: string }
-  | { kind: "file"; info: PartInfo }
+  | { kind: "file"; names: PartNames }
   | { kind: "bytes"; bytes: Uint8Array }
   | { kind: "end of file" | "end of body" }
   | { kind: "error"; error: MultipartError }
@@ -46,13 +48,14 @@ export async function receiveMultipart(
   const parser = parse(c.req.header("content-type") ?? "", events)
   const received: Received = { fields: new Map(), file: null }
   const state = { writer: null as PartWriter | null, sizeBytes: 0, done: false }
+  const taking = { received, state, bytesMax, onStarted }
   for await (const chunk of wholeDashes(body)) {
     parser.write(chunk)
-    for (const event of events.splice(0)) {
-      await take(c, event, { received, state, bytesMax, onStarted })
-    }
+    for (const event of events.splice(0)) await take(c, event, taking)
   }
-  if (!state.done) throw unprocessable("body", "it ends before its closing boundary")
+  parser.end()
+  for (const event of events.splice(0)) if (!state.done) await take(c, event, taking)
+  if (!state.done) throw endsEarly()
   if (received.file && state.writer) {
     const { contentType } = received.file
     received.file.sizeBytes = await finishObject(state.writer, { contentType })
@@ -76,12 +79,13 @@ async function take(c: AppContext, event: Event, taking: Taking): Promise<void> 
     received.fields.set(event.name, event.value)
   }
   if (event.kind === "file") {
-    if (event.info.name !== "file") throw unprocessable(event.info.name, "there is no such file")
+    const { name: field, fileName } = event.names
+    if (field !== "file") throw unprocessable(field || "body", "there is no such file field")
     if (state.writer) throw unprocessable("file", "expected one file, and there are two")
     const database = openDatabase(c.env.DB)
     state.writer = openPartWriter(c.env.MEDIA, database, c.get("account").id)
     taking.onStarted(state.writer)
-    const name = fileNameOf(event.info.filename ?? "")
+    const name = fileNameOf(fileName ?? "")
     const { upload } = state.writer
     received.file = { upload, name, contentType: contentTypeOf(name), sizeBytes: 0 }
   }
@@ -97,16 +101,21 @@ function parse(contentType: string, events: Event[]) {
     headers: { "content-type": contentType },
     maxParts: PARTS_MAX,
     maxFieldSize: FIELD_BYTES_MAX,
-    isFile: (info) => info.filename !== undefined || info.name === "file",
+    isFile: (info) => namesOf(info).fileName !== undefined || namesOf(info).name === "file",
     onField: (info, value) =>
-      events.push({ kind: "field", name: info.name, value: decodeField(info, value) }),
+      events.push({ kind: "field", name: namesOf(info).name, value: decodeField(info, value) }),
     onFile(info) {
-      events.push({ kind: "file", info })
+      events.push({ kind: "file", names: namesOf(info) })
       return (bytes) => events.push(bytes ? { kind: "bytes", bytes } : { kind: "end of file" })
     },
     onError: (error) => events.push({ kind: "error", error }),
     onDone: () => events.push({ kind: "end of body" }),
   })
+}
+
+function namesOf(info: PartInfo): PartNames {
+  const header = info.headers["content-disposition"]
+  return readPartNames(typeof header === "string" ? header : "")
 }
 
 function bodyOf(c: AppContext, bytesMax: number): ReadableStream<Uint8Array> {
@@ -156,10 +165,19 @@ function join(one: Uint8Array, other: Uint8Array): Uint8Array {
 }
 
 function refuse(error: MultipartError): Problem {
+  if (error._tag === "EndNotReached") return endsEarly()
+  if (error._tag === "BadHeaders") {
+    const message = "its name, or another header of its part, holds a control character"
+    return unprocessable("file", message)
+  }
   if (error._tag === "ReachedLimit") {
     return new Problem("payload_too_large", `The multipart body is too large: ${error.limit}.`)
   }
   return unprocessable("body", "the multipart body cannot be parsed")
+}
+
+function endsEarly(): Problem {
+  return unprocessable("body", "it ends before its closing boundary")
 }
 
 function tooLarge(bytesMax: number): Problem {

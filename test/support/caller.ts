@@ -34,6 +34,9 @@ export function ask(path: string, init: RequestInit = {}): Promise<Response> {
 }
 
 export function askOperator(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { authorization: `Bearer ${env.OPERATOR_TOKEN}`, "content-type": "application/json" }
+  const headers = {
+    authorization: `Bearer ${env.OPERATOR_TOKEN}`,
+    "content-type": "application/json",
+  }
   return ask(`/operator${path}`, { ...init, headers })
 }
