@@ -2,10 +2,41 @@ CREATE TABLE `accounts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
 	`plan` text NOT NULL,
+	`webhook_secret` text NOT NULL,
+	`webhook_secret_before` text,
+	`webhook_secret_rotated_at` integer,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_name_unique` ON `accounts` (`name`);--> statement-breakpoint
+CREATE TABLE `deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`job_id` text,
+	`type` text NOT NULL,
+	`url` text NOT NULL,
+	`body` text NOT NULL,
+	`state` text NOT NULL,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`next_try_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`completed_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `deliveries_listed` ON `deliveries` (`account_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `deliveries_of_job` ON `deliveries` (`job_id`);--> statement-breakpoint
+CREATE INDEX `deliveries_due` ON `deliveries` (`next_try_at`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE TABLE `delivery_tries` (
+	`delivery_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	`status` integer,
+	`error` text,
+	`answer` text,
+	PRIMARY KEY(`delivery_id`, `number`)
+);
+--> statement-breakpoint
 CREATE TABLE `files` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -36,6 +67,16 @@ CREATE TABLE `garbage` (
 );
 --> statement-breakpoint
 CREATE INDEX `garbage_due` ON `garbage` (`due_at`);--> statement-breakpoint
+CREATE TABLE `idempotency` (
+	`account_id` text NOT NULL,
+	`key` text NOT NULL,
+	`body_hash` text NOT NULL,
+	`job_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `key`)
+);
+--> statement-breakpoint
+CREATE INDEX `idempotency_by_age` ON `idempotency` (`created_at`);--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -45,6 +86,9 @@ CREATE TABLE `jobs` (
 	`priority` integer NOT NULL,
 	`request` text NOT NULL,
 	`result` text,
+	`webhook_url` text,
+	`origin` text NOT NULL,
+	`retry_of` text,
 	`metadata` text,
 	`error_code` text,
 	`error_message` text,
@@ -57,7 +101,8 @@ CREATE TABLE `jobs` (
 	`completed_at` integer
 );
 --> statement-breakpoint
-CREATE INDEX `jobs_listed` ON `jobs` (`account_id`,`kind`,`id`);--> statement-breakpoint
+CREATE INDEX `jobs_listed` ON `jobs` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `jobs_listed_by_kind` ON `jobs` (`account_id`,`kind`,`id`);--> statement-breakpoint
 CREATE INDEX `jobs_open` ON `jobs` (`account_id`) WHERE state in ('waiting', 'running');--> statement-breakpoint
 CREATE INDEX `jobs_unaccepted` ON `jobs` (`created_at`) WHERE accepted_at is null and state in ('waiting', 'running');--> statement-breakpoint
 CREATE TABLE `keys` (
@@ -109,5 +154,5 @@ CREATE TABLE `uploads` (
 );
 --> statement-breakpoint
 CREATE INDEX `uploads_by_age` ON `uploads` (`created_at`);--> statement-breakpoint
-CREATE INDEX `uploads_of_task` ON `uploads` (`task_id`);--> statement-breakpoint
+CREATE INDEX `uploads_dying` ON `uploads` (`dying_at`) WHERE dying_at is not null;--> statement-breakpoint
 CREATE INDEX `uploads_object` ON `uploads` (`object_key`);

@@ -3,12 +3,16 @@ import { app } from "./app.ts"
 import type { Env } from "./env.ts"
 import { RateLimiter } from "./http/rate-limit.ts"
 import { Dispatcher } from "./pipeline/dispatcher.ts"
+import { useRecords } from "./pipeline/end-notice.ts"
 import { Pool } from "./pipeline/pool.ts"
 import { handleReport } from "./pipeline/reports.ts"
 import { sweep } from "./pipeline/sweep.ts"
 import { consume } from "./queues.ts"
+import { viewRecord } from "./records.ts"
 import { FetchRunner, MediaRunner } from "./runner/container.ts"
 import { handleIo } from "./runner/io.ts"
+
+useRecords(viewRecord)
 
 // Assigned here: a static field of the class would never be registered.
 for (const runner of [MediaRunner, FetchRunner]) {

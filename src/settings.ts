@@ -22,6 +22,10 @@ export const settings = z.object({
   RUN_SECONDS_MAX: count.default(1800),
   /** Life of a download link, in seconds. */
   LINK_SECONDS: count.default(300),
+  /** Hosts (`host` or `host:port`, by commas) that user URLs may name though they are not public. */
+  ALLOWED_PRIVATE_HOSTS: z.string().default(""),
+  /** A job that got no capacity by then fails as expired, in seconds. */
+  WAIT_SECONDS_MAX: count.default(86_400),
   /** Numbers that replace those of src/contract/plan.ts. */
   TRIAL_FILE_BYTES_MAX: count.optional(),
   TRIAL_REQUESTS_PER_MINUTE: count.optional(),

@@ -20,5 +20,8 @@ export const JOB_KINDS = [
 ] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 
+export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
 export const FILE_SOURCES = ["upload", "output"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]

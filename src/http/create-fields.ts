@@ -1,9 +1,19 @@
 import { z } from "zod"
+import { checkUserUrl, readHosts } from "../contract/user-url.ts"
+import { settingsOf } from "../env.ts"
+import type { JobFacts } from "../storage/rows.ts"
+import { publicOrigin } from "./context.ts"
+import type { AppContext } from "./context.ts"
+import { unprocessable } from "./problem.ts"
 
 const METADATA_PAIRS_MAX = 10
 
-/** Fields that every create takes: `metadata`, echoed back, and `priority`, higher first. */
+/**
+ * Fields that every create takes: `webhook`, told of the end; `metadata`, echoed back; `priority`,
+ * higher first.
+ */
 export const createFields = {
+  webhook: z.string("expected a URL").max(2048, "expected at most 2048 characters").optional(),
   metadata: z
     .record(z.string().min(1).max(64), z.string("expected a text").max(500))
     .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS_MAX, {
@@ -15,4 +25,30 @@ export const createFields = {
     .min(0, "expected a whole number from 0 to 100")
     .max(100, "expected a whole number from 0 to 100")
     .default(50),
+}
+
+/** Reads the shared facts of a create; 422 where its webhook may not be called. */
+export function readCreateFacts(
+  c: AppContext,
+  fields: {
+    webhook?: string | undefined
+    metadata?: Record<string, string> | undefined
+    priority: number
+  },
+): JobFacts {
+  return {
+    accountId: c.get("account").id,
+    origin: publicOrigin(c),
+    now: Date.now(),
+    priority: fields.priority,
+    metadata: fields.metadata ?? null,
+    webhookUrl: fields.webhook === undefined ? null : readWebhookUrl(c, "webhook", fields.webhook),
+  }
+}
+
+/** A URL to deliver to, checked as every user URL is; the error names the field. */
+export function readWebhookUrl(c: AppContext, field: string, text: string): string {
+  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+  if ("error" in checked) throw unprocessable(field, checked.error)
+  return checked.url.href
 }

@@ -17,7 +17,7 @@ export function statusOf(state: State): (typeof STATUS)[State] {
   return STATUS[state]
 }
 
-/** What every record says of its job: progress, attempts, moments, and why it failed. */
+/** What every record says of its job: progress, attempts, moments. */
 export function jobFields(job: Job, progress: Progress | null) {
   return {
     progress: job.state === "succeeded" ? 100 : (progress?.percent ?? 0),
@@ -26,10 +26,10 @@ export function jobFields(job: Job, progress: Progress | null) {
     metadata: job.metadata ?? {},
     started_at: toDateTime(job.startedAt),
     completed_at: toDateTime(job.completedAt),
-    ...failureFields(job),
   }
 }
 
+/** Why a job or a file failed, in the native form; nothing where it did not. */
 export function failureFields(failed: {
   state: State
   errorMessage: string | null

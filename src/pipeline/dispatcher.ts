@@ -54,7 +54,9 @@ export class Dispatcher extends DurableObject<Env> {
       this.#accepted.add(task.jobId)
     }
     this.#after(this.#noteAccepted())
-    this.#after(this.pump(accountId))
+    // What a blocked task waits for may have come while it was on its way here.
+    const isAnyBlocked = tasks.some((task) => task.blocked)
+    this.#after(isAnyBlocked ? this.ended(accountId, []) : this.pump(accountId))
   }
 
   /** Prolongs the lease of a run that is still the task's; false: kill the run. */

@@ -146,11 +146,21 @@ function resultOf(outputs: { file: File; output: OutputReport }[]): JobResult {
       name: file.name,
       sizeBytes: output.size_bytes,
       contentType: output.content_type,
+      ...codecOf(output),
       ...(output.probe?.duration !== undefined && { durationSeconds: output.probe.duration }),
       ...(output.probe?.width !== undefined && { width: output.probe.width }),
       ...(output.probe?.height !== undefined && { height: output.probe.height }),
     })),
   }
+}
+
+/** The codec of the picture, or of the sound where there is none. */
+function codecOf({ probe }: OutputReport): { codec?: string } {
+  const [video, audio] = ["video", "audio"].map((type) =>
+    probe?.streams.find((stream) => stream["codec_type"] === type),
+  )
+  const codec = (video ?? audio)?.["codec_name"]
+  return typeof codec === "string" ? { codec } : {}
 }
 
 function placeOf(task: Task): string {

@@ -2,12 +2,15 @@ import type { Failure } from "../contract/failure.ts"
 import type { ProbeResult } from "../contract/probe.ts"
 import { isFinal } from "../contract/state.ts"
 import type { FinalState } from "../contract/state.ts"
+import { logError } from "../log.ts"
 import type { Env } from "../env.ts"
 import { openDatabase } from "../storage/database.ts"
+import { findWaitingDelivery } from "../storage/deliveries.ts"
 import { moveJob, readSnapshot } from "../storage/jobs.ts"
 import type { Moves, Snapshot } from "../storage/jobs.ts"
 import { probeObjectKey } from "../storage/objects.ts"
 import type { TaskRun } from "../runner/token.ts"
+import { makeEndNotice } from "./end-notice.ts"
 import { endMoves, settleMoves } from "./job.ts"
 import type { TerminalReport } from "./job.ts"
 
@@ -28,8 +31,12 @@ export async function settle(
   const told = { taskId: run.taskId, fence: run.fence, report, now: Date.now() }
   const task = await move(env, run.jobId, (snapshot) => settleMoves(snapshot, told))
   if (task.moved) return { outcome: "settled", taskIds: task.taskIds }
-  const outcome = task.snapshot && wasEndedBy(task.snapshot, run, report) ? "repeated" : "stale"
-  return { outcome, taskIds: task.taskIds }
+  if (!task.snapshot || !wasEndedBy(task.snapshot, run, report)) {
+    return { outcome: "stale", taskIds: task.taskIds }
+  }
+  const waiting = await findWaitingDelivery(openDatabase(env.DB), run.jobId)
+  if (waiting) await nudgeDelivery(env, waiting)
+  return { outcome: "repeated", taskIds: task.taskIds }
 }
 
 /** Ends a job that is still open, for a reason of ours; the ids of its tasks, none if it was over. */
@@ -57,12 +64,25 @@ export async function move(
     const moves = snapshot && compute(snapshot)
     if (!snapshot || !moves) return { moved: false, taskIds, snapshot }
     await keepBigProbes(env, snapshot, moves)
+    const now = Date.now()
+    const delivery = makeEndNotice(snapshot, moves, now)
     const { version } = snapshot.job
-    if (await moveJob(database, { jobId, version, moves, now: Date.now() })) {
+    const told = delivery ? { ...moves, delivery } : moves
+    if (await moveJob(database, { jobId, version, moves: told, now })) {
+      if (delivery) await nudgeDelivery(env, delivery.id)
       return { moved: true, taskIds, snapshot }
     }
   }
   throw new Error(`job ${jobId} was moved by others ${TRIES_MAX} times in a row`)
+}
+
+/** Sends the message that a delivery is due; should it be lost, the sweep sends another. */
+export async function nudgeDelivery(env: Env, deliveryId: string, delaySeconds = 0): Promise<void> {
+  try {
+    await env.WEBHOOKS.send({ deliveryId }, { delaySeconds })
+  } catch (error) {
+    logError("webhooks.send_failed", { error: String(error) })
+  }
 }
 
 function wasEndedBy(snapshot: Snapshot, run: TaskRun, report: TerminalReport): boolean {

@@ -1,22 +1,27 @@
 import type { Env } from "../env.ts"
 import { openDatabase } from "../storage/database.ts"
 import type { Database } from "../storage/database.ts"
+import { listDueDeliveries } from "../storage/deliveries.ts"
 import { forgetGarbage, listDueGarbage, postponeGarbage } from "../storage/garbage.ts"
-import { listAccountsWithOpenJobs } from "../storage/jobs.ts"
+import { listAccountsWithOpenJobs, listUnaccepted } from "../storage/jobs.ts"
 import { abortUpload, deletePrefix } from "../storage/objects.ts"
 import { closeUpload, listAbandoned, listUploadsBelow, markDying } from "../storage/uploads.ts"
 import type { Upload } from "../storage/schema.ts"
+import { nudgeDelivery } from "./settle.ts"
 import { logError } from "../log.ts"
 
 const HOUR_MS = 3_600_000
 const UPLOAD_MS_MAX = 24 * HOUR_MS
 const PASSES = 2
+const ACCEPT_MS_MAX = 30_000
 const ROWS_MAX = 100
 
 /** Finds whatever was left behind or forgotten, and puts it on its way again. */
 export async function sweep(env: Env, now: number): Promise<void> {
   const results = await Promise.allSettled([
+    acceptAgain(env, now),
     tickDispatchers(env),
+    deliverAgain(env, now),
     collectGarbage(env, now),
     removeAbandonedUploads(env, now),
   ])
@@ -50,6 +55,21 @@ async function removeUpload(env: Env, database: Database, upload: Upload): Promi
   await abortUpload(env.MEDIA, upload)
   if (upload.taskId === null) await env.MEDIA.delete(upload.objectKey)
   await closeUpload(database, upload.id)
+}
+
+/** Jobs whose message and call were lost: their dispatcher takes them in from D1. */
+async function acceptAgain(env: Env, now: number): Promise<void> {
+  const database = openDatabase(env.DB)
+  const forgotten = await listUnaccepted(database, now - ACCEPT_MS_MAX, ROWS_MAX)
+  for (const { accountId, task } of forgotten) {
+    // Whether its inputs are there is judged again by whoever takes it in.
+    await env.JOBS.send({ accountId, tasks: [{ ...task, blocked: true }] })
+  }
+}
+
+async function deliverAgain(env: Env, now: number): Promise<void> {
+  const due = await listDueDeliveries(openDatabase(env.DB), now, ROWS_MAX)
+  for (const deliveryId of due) await nudgeDelivery(env, deliveryId)
 }
 
 async function tickDispatchers(env: Env): Promise<void> {

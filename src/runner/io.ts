@@ -45,7 +45,11 @@ export async function handleIo(request: Request, env: Env, onReport: OnReport): 
   if (route === "POST parts") return await beginParts(request, env, run, objectKey)
   const multipartId = url.searchParams.get("upload_id") ?? ""
   const upload = await findUpload(openDatabase(env.DB), objectKey, multipartId)
-  if (!upload) return say(404, "no such upload")
+  if (!upload) {
+    // The answer to an earlier call was lost: what it made whole is there.
+    const whole = route === "POST parts/complete" && (await env.MEDIA.head(objectKey)) !== null
+    return whole ? say(200, "stored") : say(404, "no such upload")
+  }
   const multipart = env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
   if (route === "PUT parts/{n}") return await storePart(request, multipart, Number(rest[1]))
   if (route !== "POST parts/complete") return say(404, "no such route")

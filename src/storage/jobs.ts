@@ -1,11 +1,19 @@
-import { and, desc, eq, inArray, isNull, lt, sql } from "drizzle-orm"
+import { and, desc, eq, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { z } from "zod"
-import { OPEN_STATES } from "../contract/state.ts"
 import type { JobKind } from "../contract/state.ts"
 import { groupRows, runBatch } from "./database.ts"
 import type { Database, Statement } from "./database.ts"
-import { files, garbage, jobs, taskInputs, tasks, uploads } from "./schema.ts"
+import {
+  deliveries,
+  files,
+  garbage,
+  idempotency,
+  jobs,
+  taskInputs,
+  tasks,
+  uploads,
+} from "./schema.ts"
 import type { File, Job, Task } from "./schema.ts"
 
 /** A task to come; `blocked` where an input of it is still on its way. */
@@ -21,7 +29,12 @@ export type JobDraft = {
   tasks: NewTask[]
   files: (typeof files.$inferInsert)[]
   uploadId?: string
+  /** What lets the request be sent again without a second job. */
+  idempotency?: { key: string; bodyHash: string }
 }
+
+/** How long a create may be sent again and answered with the job it made. */
+export const IDEMPOTENCY_MS = 24 * 3_600_000
 
 /** Writes a draft in one batch. */
 export async function createJob(database: Database, draft: JobDraft): Promise<void> {
@@ -34,6 +47,22 @@ export async function createJob(database: Database, draft: JobDraft): Promise<vo
     ...groupRows(inputs, 3).map((rows) => database.insert(taskInputs).values(rows)),
     ...groupRows(draft.files, 17).map((rows) => database.insert(files).values(rows)),
   ]
+  if (draft.idempotency) {
+    const { accountId, id: jobId, createdAt } = draft.job
+    const { key, bodyHash } = draft.idempotency
+    statements.unshift(
+      database
+        .delete(idempotency)
+        .where(
+          and(
+            eq(idempotency.accountId, accountId),
+            eq(idempotency.key, key),
+            lt(idempotency.createdAt, createdAt - IDEMPOTENCY_MS),
+          ),
+        ),
+      database.insert(idempotency).values({ accountId, key, bodyHash, jobId, createdAt }),
+    )
+  }
   if (draft.uploadId) {
     statements.push(database.delete(uploads).where(eq(uploads.id, draft.uploadId)))
   }
@@ -95,6 +124,8 @@ export type Moves = {
   tasks: { id: string; set: Partial<Task> }[]
   files: { id: string; set: Partial<File> }[]
   garbage: { prefix: string; fileId?: string }[]
+  /** The webhook that tells of the job's end. */
+  delivery?: typeof deliveries.$inferInsert
 }
 
 /**
@@ -131,9 +162,24 @@ export async function moveJob(
         .select(sql`select ${prefix}, ${fileId ?? null}, ${moved.now}, 0 where ${unmoved}`)
         .onConflictDoNothing(),
     ),
+    ...(moves.delivery ? [insertDelivery(database, moves.delivery, unmoved)] : []),
     raise,
   ])
   return z.array(z.unknown()).parse(results.at(-1)).length === 1
+}
+
+function insertDelivery(
+  database: Database,
+  made: typeof deliveries.$inferInsert,
+  unmoved: SQL,
+): Statement {
+  const { id, accountId, jobId, type, url, body, state, nextTryAt, createdAt } = made
+  return database
+    .insert(deliveries)
+    .select(
+      sql`select ${id}, ${accountId}, ${jobId}, ${type}, ${url}, ${body}, ${state}, 0, ${nextTryAt}, ${createdAt}, null where ${unmoved}`,
+    )
+    .onConflictDoNothing()
 }
 
 function jobIsAt(database: Database, jobId: string, version: number): SQL {
@@ -141,7 +187,7 @@ function jobIsAt(database: Database, jobId: string, version: number): SQL {
     .select({ one: sql`1` })
     .from(jobs)
     .where(and(eq(jobs.id, jobId), eq(jobs.version, version)))
-  return sql`exists (${found})`
+  return sql`exists ${found}`
 }
 
 /** Notes that the dispatcher holds these jobs; those noted before stay as they are. */
@@ -157,13 +203,20 @@ export async function noteAccepted(database: Database, ids: string[], now: numbe
     )
 }
 
-/** Open jobs that no dispatcher has accepted since `before`, oldest first. */
+/** Waiting tasks of open jobs that no dispatcher has accepted since `before`, oldest first. */
 export async function listUnaccepted(database: Database, before: number, limit: number) {
   return await database
-    .select({ id: jobs.id, accountId: jobs.accountId })
+    .select({
+      accountId: jobs.accountId,
+      task: { id: tasks.id, jobId: tasks.jobId, priority: tasks.priority },
+    })
     .from(jobs)
+    .innerJoin(tasks, eq(tasks.jobId, jobs.id))
     .where(
-      and(isNull(jobs.acceptedAt), inArray(jobs.state, OPEN_STATES), lt(jobs.createdAt, before)),
+      and(
+        sql`accepted_at is null and ${jobs.state} in ('waiting', 'running')`,
+        lt(jobs.createdAt, before),
+      ),
     )
     .orderBy(jobs.createdAt)
     .limit(limit)

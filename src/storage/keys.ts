@@ -18,7 +18,13 @@ export async function findKey(
   return row ?? null
 }
 
-export type NewKey = { key: Key; accountName: string; newAccountId: string; plan?: Plan }
+export type NewKey = {
+  key: Key
+  accountName: string
+  newAccountId: string
+  webhookSecret: string
+  plan?: Plan
+}
 
 /**
  * Stores a key and, where its name is new, its account. A plan that is given becomes the
@@ -29,6 +35,7 @@ export async function createKey(database: Database, made: NewKey): Promise<Accou
     id: made.newAccountId,
     name: made.accountName,
     plan: made.plan ?? ("trial" as const),
+    webhookSecret: made.webhookSecret,
     createdAt: made.key.createdAt,
   }
   const insert = database.insert(accounts).values(account)

@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "driz
 import type { ProbeResult } from "../contract/probe.ts"
 import type { TaskWork } from "../contract/task.ts"
 import type { FailureCode } from "../contract/failure.ts"
-import { FILE_SOURCES, JOB_KINDS, STATES } from "../contract/state.ts"
+import { DELIVERY_STATES, FILE_SOURCES, JOB_KINDS, STATES } from "../contract/state.ts"
 import { PLANS } from "../contract/plan.ts"
 
 // Moments are milliseconds since 1970, UTC.
@@ -12,6 +12,11 @@ export const accounts = sqliteTable("accounts", {
   id: text("id").primaryKey(),
   name: text("name").notNull().unique(),
   plan: text("plan", { enum: PLANS }).notNull(),
+  /** Signs the account's webhooks: `whsec_` and base64. */
+  webhookSecret: text("webhook_secret").notNull(),
+  /** Signs beside the new one for a day after a rotation. */
+  webhookSecretBefore: text("webhook_secret_before"),
+  webhookSecretRotatedAt: integer("webhook_secret_rotated_at"),
   createdAt: integer("created_at").notNull(),
 })
 
@@ -44,6 +49,12 @@ export const jobs = sqliteTable(
     priority: integer("priority").notNull(),
     request: text("request", { mode: "json" }).$type<unknown>().notNull(),
     result: text("result", { mode: "json" }).$type<JobResult>(),
+    /** Told of the job's end; none where nobody is. */
+    webhookUrl: text("webhook_url"),
+    /** Under which origin its caller knows the service; records in webhooks link to it. */
+    origin: text("origin").notNull(),
+    /** The job whose request this one does again. */
+    retryOf: text("retry_of"),
     metadata: text("metadata", { mode: "json" }).$type<Record<string, string>>(),
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
@@ -56,7 +67,8 @@ export const jobs = sqliteTable(
     completedAt: integer("completed_at"),
   },
   (table) => [
-    index("jobs_listed").on(table.accountId, table.kind, table.id),
+    index("jobs_listed").on(table.accountId, table.id),
+    index("jobs_listed_by_kind").on(table.accountId, table.kind, table.id),
     index("jobs_open")
       .on(table.accountId)
       .where(sql`state in ('waiting', 'running')`),
@@ -154,7 +166,9 @@ export const uploads = sqliteTable(
   },
   (table) => [
     index("uploads_by_age").on(table.createdAt),
-    index("uploads_of_task").on(table.taskId),
+    index("uploads_dying")
+      .on(table.dyingAt)
+      .where(sql`dying_at is not null`),
     index("uploads_object").on(table.objectKey),
   ],
 )
@@ -172,6 +186,65 @@ export const garbage = sqliteTable(
   (table) => [index("garbage_due").on(table.dueAt)],
 )
 
+/** One webhook to one URL: for one end of a job, or a test event. */
+export const deliveries = sqliteTable(
+  "deliveries",
+  {
+    /** The webhook-id, the same over all tries. */
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    jobId: text("job_id"),
+    type: text("type").notNull(),
+    url: text("url").notNull(),
+    /** The very bytes of every try. */
+    body: text("body").notNull(),
+    state: text("state", { enum: DELIVERY_STATES }).notNull(),
+    tries: integer("tries").notNull().default(0),
+    nextTryAt: integer("next_try_at").notNull(),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("deliveries_listed").on(table.accountId, table.id),
+    uniqueIndex("deliveries_of_job").on(table.jobId),
+    index("deliveries_due")
+      .on(table.nextTryAt)
+      .where(sql`state = 'waiting'`),
+  ],
+)
+
+export const deliveryTries = sqliteTable(
+  "delivery_tries",
+  {
+    deliveryId: text("delivery_id").notNull(),
+    number: integer("number").notNull(),
+    startedAt: integer("started_at").notNull(),
+    durationMs: integer("duration_ms").notNull(),
+    /** The receiver's status; none where it did not answer. */
+    status: integer("status"),
+    error: text("error"),
+    /** The first characters of the receiver's answer. */
+    answer: text("answer"),
+  },
+  (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],
+)
+
+/** Creates that a caller may send again: the same key and body mean the same job for a day. */
+export const idempotency = sqliteTable(
+  "idempotency",
+  {
+    accountId: text("account_id").notNull(),
+    key: text("key").notNull(),
+    bodyHash: text("body_hash").notNull(),
+    jobId: text("job_id").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.key] }),
+    index("idempotency_by_age").on(table.createdAt),
+  ],
+)
+
 /** What a job made, kept with it: facts of each output as they were at its end. */
 export type JobResult = {
   outputs: {
@@ -180,6 +253,7 @@ export type JobResult = {
     name: string
     sizeBytes: number
     contentType: string
+    codec?: string
     durationSeconds?: number
     width?: number
     height?: number
@@ -192,4 +266,6 @@ export type Job = typeof jobs.$inferSelect
 export type Task = typeof tasks.$inferSelect
 export type TaskInputRow = typeof taskInputs.$inferSelect
 export type File = typeof files.$inferSelect
+export type Delivery = typeof deliveries.$inferSelect
+export type DeliveryTry = typeof deliveryTries.$inferSelect
 export type Upload = typeof uploads.$inferSelect

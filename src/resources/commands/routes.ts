@@ -3,6 +3,7 @@ import { settingsOf } from "../../env.ts"
 import { readJson } from "../../http/body.ts"
 import { baseUrl, publicOrigin } from "../../http/context.ts"
 import type { App } from "../../http/context.ts"
+import { readCreateFacts } from "../../http/create-fields.ts"
 import { linkNext, readPage } from "../../http/paging.ts"
 import { notFound, unprocessables } from "../../http/problem.ts"
 import { isId } from "../../ids.ts"
@@ -19,15 +20,14 @@ export const commands = new Hono<App>()
 
 commands.post("/", async (c) => {
   const request = await readJson(c, commandRequest)
-  const accountId = c.get("account").id
+  const facts = readCreateFacts(c, request)
   const { inputs, details } = readInputs(request, publicOrigin(c))
   const ids = inputs.map(({ fileId }) => fileId)
-  const found = ids.length > 0 ? await findFiles(openDatabase(c.env.DB), accountId, ids) : []
+  const found = ids.length > 0 ? await findFiles(openDatabase(c.env.DB), facts.accountId, ids) : []
   const made = draftOfCommand(request, {
-    accountId,
+    ...facts,
     inputs,
     found,
-    now: Date.now(),
     runSecondsMax: settingsOf(c.env).RUN_SECONDS_MAX,
   })
   const wrong = [...details, ...("details" in made ? made.details : [])]

@@ -4,6 +4,8 @@ import type { Detail } from "../../http/problem.ts"
 import { readReference } from "../../http/reference.ts"
 import { newId } from "../../ids.ts"
 import type { JobDraft } from "../../storage/jobs.ts"
+import { makeFileToCome, makeJob, makeTask } from "../../storage/rows.ts"
+import type { JobFacts } from "../../storage/rows.ts"
 import type { File } from "../../storage/schema.ts"
 import { readCommands } from "./lines.ts"
 import { checkOutputs } from "./outputs.ts"
@@ -21,13 +23,11 @@ export function readInputs(request: CommandRequest, origin: string) {
   return { inputs, details }
 }
 
-export type CommandFacts = {
-  accountId: string
+export type CommandFacts = JobFacts & {
   inputs: { key: string; fileId: string }[]
   /** Those of the named files that the account has. */
   found: File[]
   runSecondsMax: number
-  now: number
 }
 
 /** The job of a command: one task, and a file to come for each output; or all that is wrong. */
@@ -51,48 +51,21 @@ function missingInputs(facts: CommandFacts, files: Map<string, File>): Detail[] 
 
 function draft(request: CommandRequest, facts: CommandFacts, commands: string[][]): JobDraft {
   const id = newId()
-  const { accountId, now } = facts
   const outputs = Object.entries(request.output_files).map(([key, name]) => ({ key, name }))
-  const shared = { accountId, priority: request.priority, createdAt: now }
-  const { metadata, priority: _, ...original } = request
+  const { metadata: _, priority: __, webhook: ___, ...original } = request
   return {
-    job: {
-      ...shared,
-      id,
-      kind: "command",
-      state: "waiting",
-      version: 0,
-      request: withoutKeys(original),
-      metadata: metadata ?? null,
-    },
+    job: makeJob(facts, { id, kind: "command", request: withoutKeys(original) }),
     tasks: [
-      {
-        task: {
-          ...shared,
-          id: newId(),
-          jobId: id,
-          state: "waiting",
-          work: {
-            kind: "command",
-            commands,
-            outputs,
-            run_seconds_max: facts.runSecondsMax,
-          },
-        },
+      makeTask(facts, {
+        jobId: id,
+        work: { kind: "command", commands, outputs, run_seconds_max: facts.runSecondsMax },
         inputs: facts.inputs,
         blocked: facts.found.some((file) => !isFinal(file.state)),
-      },
+      }),
     ],
-    files: outputs.map(({ key, name }) => ({
-      id: newId(),
-      accountId,
-      jobId: id,
-      outputKey: key,
-      name,
-      source: "output",
-      state: "waiting",
-      createdAt: now,
-    })),
+    files: outputs.map(({ key, name }) =>
+      makeFileToCome(facts, { jobId: id, outputKey: key, name }),
+    ),
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { fileUrl } from "../../http/file-name.ts"
 import type { Job, JobResult } from "../../storage/schema.ts"
-import { jobFields, statusOf, toDateTime } from "../../http/status.ts"
+import { failureFields, jobFields, statusOf, toDateTime } from "../../http/status.ts"
 import type { Progress } from "../../http/status.ts"
 
 const stored = z.looseObject({ output_files: z.record(z.string(), z.string()) })
@@ -21,6 +21,7 @@ export function viewCommand(base: string, job: Job, progress: Progress | null) {
       processing_errors: [job.errorMessage ?? "The job failed.", ...(job.errorLines ?? [])],
     }),
     ...jobFields(job, progress),
+    ...failureFields(job),
   }
 }
 

@@ -3,6 +3,7 @@ import { settingsOf } from "../../env.ts"
 import { parseBody } from "../../http/body.ts"
 import { baseUrl, publicOrigin } from "../../http/context.ts"
 import type { App, AppContext } from "../../http/context.ts"
+import { readCreateFacts } from "../../http/create-fields.ts"
 import { receiveMultipart } from "../../http/multipart.ts"
 import type { ReceivedFile } from "../../http/multipart.ts"
 import { linkNext, readPage } from "../../http/paging.ts"
@@ -87,7 +88,7 @@ async function createFile(c: AppContext): Promise<string> {
     const received = await receiveMultipart(c, (started) => writers.push(started))
     const fields = parseBody(fileFields, Object.fromEntries(received.fields))
     const file = chooseSource(received.file, fields.file_url)
-    const draft = draftOfUpload(c.get("account").id, file, fields, Date.now())
+    const draft = draftOfUpload(file, readCreateFacts(c, fields))
     await acceptJob(c.env, c.executionCtx, draft)
     return draft.job.id
   } catch (error) {

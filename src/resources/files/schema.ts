@@ -13,6 +13,7 @@ const jsonText = z.string().transform((text, context) => {
 /** The fields of POST /files beside the file itself; multipart knows texts only. */
 export const fileFields = z.strictObject({
   file_url: z.url("expected a URL").optional(),
+  webhook: createFields.webhook,
   metadata: jsonText.pipe(createFields.metadata).optional(),
   priority: z.preprocess(
     (text) => (typeof text === "string" && /^\d{1,3}$/.test(text) ? Number(text) : text),

@@ -16,6 +16,7 @@ export function viewFile(base: string, { file, job }: FileWithJob, progress: Pro
     content_type: file.contentType,
     ...(file.probe && { ffprobe: file.probe }),
     ...(file.probeError !== null && { ffprobe_error: file.probeError }),
-    ...(job ? jobFields(job, progress) : failureFields(file)),
+    ...(job && jobFields(job, progress)),
+    ...failureFields(file),
   }
 }

@@ -1,6 +1,7 @@
 import { Hono } from "hono"
 import { z } from "zod"
 import { hashKey, makeKey, prefixOf } from "../../contract/api-key.ts"
+import { makeWebhookSecret } from "../../contract/webhook-secret.ts"
 import { PLANS } from "../../contract/plan.ts"
 import { readJson } from "../../http/body.ts"
 import type { App } from "../../http/context.ts"
@@ -33,6 +34,7 @@ keys.post("/", async (c) => {
     },
     accountName,
     newAccountId,
+    webhookSecret: makeWebhookSecret(),
     ...(plan && { plan }),
   })
   const shown = { account: account.name, plan: account.plan, prefix, created_at: toDateTime(now) }

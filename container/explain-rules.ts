@@ -1,0 +1,284 @@
+import type { Blame, FailureCode } from "../src/contract/failure.ts"
+
+/** What a pattern in the tool's words means; the groups of its match go to `sentence`. */
+export type ExplainRule = {
+  code: FailureCode
+  pattern: RegExp
+  sentence: (first: string, second: string, third: string) => string
+  blame?: Blame
+}
+
+/** Rules on what a command names; they hold for ffmpeg 5 to 8, whose words differ. */
+const NAMES: ExplainRule[] = [
+  {
+    code: "encoder_not_found",
+    pattern: /Unknown encoder '([^']*)'/,
+    sentence: (name) => `There is no encoder "${name}".`,
+  },
+  {
+    code: "encoder_not_found",
+    pattern: /Automatic encoder selection failed.*?format (\S+) \(codec (\S+)\)/i,
+    sentence: (format, codec) => `There is no encoder for ${codec}, which ${format} files use.`,
+  },
+  {
+    code: "decoder_not_found",
+    pattern: /Unknown decoder '([^']*)'/,
+    sentence: (name) => `There is no decoder "${name}".`,
+  },
+  {
+    code: "decoder_not_found",
+    pattern: /(?:Decoder|Decoding requested, but no decoder) (?:\(codec (\S+?)\) )?not found/,
+    sentence: (name) => `There is no decoder for this input${name && ` (${name})`}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Unrecognized option '([^']*)'/,
+    sentence: (name) => `There is no option "-${name}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Missing argument for option '([^']*)'/,
+    sentence: (name) => `The option "-${name}" has no value.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Option (\S+) \(.*\) cannot be applied to (input|output) url (.+?) --/,
+    sentence: (name, side, file) => `The option "-${name}" does not go with the ${side} "${file}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Unknown input format: '?([^'\n]*)'?/,
+    sentence: (name) => `There is no input format "${name}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Requested output format '([^']*)' is not/,
+    sentence: (name) => `There is no output format "${name}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Unable to (?:find a suitable|choose an) output format for '([^']*)'/,
+    sentence: (name) => `The name "${name}" does not say which output format is wanted.`,
+  },
+  {
+    code: "no_output",
+    pattern: /At least one output file must be specified/,
+    sentence: () => "The command names no output.",
+  },
+  {
+    code: "no_output",
+    pattern: /Output file (?:#\d+ )?does not contain any stream/,
+    sentence: () => "An output would hold no stream at all.",
+  },
+]
+
+const STREAMS: ExplainRule[] = [
+  {
+    code: "stream_not_found",
+    pattern: /Stream map '([^']*)' matches no streams/,
+    sentence: (map) => `The map "${map}" matches no stream of the inputs.`,
+  },
+  {
+    code: "stream_not_found",
+    pattern: /Invalid input file index: (\d+)/,
+    sentence: (index) => `A map asks for input ${index}, which the command does not have.`,
+  },
+  {
+    code: "stream_not_found",
+    pattern: /Invalid file index (\d+) in filtergraph/,
+    sentence: (index) => `A filter asks for input ${index}, which the command does not have.`,
+  },
+  {
+    code: "stream_not_found",
+    pattern: /Stream specifier '([^']*)'.*matches no streams/,
+    sentence: (specifier) => `The stream "${specifier}" that a filter asks for is in no input.`,
+  },
+  {
+    code: "stream_not_found",
+    pattern: /Output with label '([^']*)' does not exist/,
+    sentence: (label) => `A map asks for "[${label}]", which no filter makes.`,
+  },
+  {
+    code: "stream_not_found",
+    pattern:
+      /Cannot find an? (?:matching|unused).*pad (?:.*Parsed_)?([a-z0-9]+?)(?:_\d+)?[.:\s]*$/m,
+    sentence: (filter) => `The filter "${filter}" has an input that no stream goes to.`,
+  },
+]
+
+const FILTERS: ExplainRule[] = [
+  {
+    code: "filter_error",
+    pattern: /No such filter: '([^']*)'/,
+    sentence: (name) => `There is no filter "${name}".`,
+  },
+  {
+    code: "filter_error",
+    pattern: /Error applying option '([^']*)' to filter '([^']*)': Option not found/,
+    sentence: (option, filter) => `The filter "${filter}" has no option "${option}".`,
+  },
+  {
+    code: "filter_error",
+    pattern: /^\[(?:Parsed_)?([a-z0-9]+?)(?:_\d+)?\] Option '([^']*)' not found/m,
+    sentence: (filter, option) => `The filter "${filter}" has no option "${option}".`,
+  },
+  {
+    code: "filter_error",
+    pattern:
+      /^\[Parsed_([a-z0-9_]+?)_\d+\] (?:Unable to open|Could not open|Failed to open) (.+)$/m,
+    sentence: (filter, file) => `The filter "${filter}" cannot open "${file}".`,
+  },
+  {
+    code: "filter_error",
+    pattern: /Error applying option '([^']*)' to filter '([^']*)': (.+)$/m,
+    sentence: (option, filter, why) => `Option "${option}" of the filter "${filter}": ${why}.`,
+  },
+  {
+    code: "filter_error",
+    pattern:
+      /^\[Parsed_([a-z0-9_]+?)_\d+\] (.*(?:nvalid|rror|ailed|nable|annot|not |oo large).*?)\.?$/m,
+    sentence: (filter, why) => `The filter "${filter}" failed: ${why}.`,
+  },
+  {
+    code: "filter_error",
+    pattern: /Error initializing filter '([^']*)'(?: with args '(.*)')?/,
+    sentence: (filter, values) => `The filter "${filter}" does not take "${values}".`,
+  },
+  {
+    code: "filter_error",
+    pattern: /Filter '?([a-z0-9_]+)[^\n]* (?:has an unconnected output|has output .* unconnected)/,
+    sentence: (filter) => `The filter "${filter}" has an output that goes nowhere.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Filtering and streamcopy cannot be used together/,
+    sentence: () => "A stream that is copied cannot be filtered: choose an encoder for it.",
+  },
+  {
+    code: "filter_error",
+    pattern:
+      /Error (?:re)?(?:initializing|configuring|processing|parsing)(?: an?)?(?: simple| complex)? filter|Failed to inject frame into filter network|No output pad can be associated/,
+    sentence: () => "The filters of the command cannot be set up.",
+  },
+]
+
+const FILES: ExplainRule[] = [
+  {
+    code: "invalid_input",
+    pattern: /Impossible to open '([^']*)'/,
+    sentence: (name) => `The list names "${name}", which cannot be opened.`,
+  },
+  {
+    code: "invalid_input",
+    pattern: /Unsafe file name '([^']*)'/,
+    sentence: (name) => `The list names "${name}", which is not a plain file name.`,
+  },
+  {
+    code: "invalid_input",
+    pattern:
+      /Error opening (?:input|output) file (.+?)\.?\nError opening (?:input|output) files: No such file/,
+    sentence: (name) => `There is no file or folder for "${name}".`,
+  },
+  {
+    code: "invalid_input",
+    pattern: /^(?!\[)(?!Error )(.+?): No such file or directory$/m,
+    sentence: (name) => `There is no file or folder for "${name}".`,
+  },
+  {
+    code: "invalid_input",
+    pattern: /Error opening input file (.+?)\.?\nError opening input files: Invalid data found/,
+    sentence: (name) => `"${name}" is damaged, or not a media file that can be read.`,
+  },
+  {
+    code: "invalid_input",
+    pattern: /^(?!\[)(?!Error )(.+?): Invalid data found when processing input$/m,
+    sentence: (name) => `"${name}" is damaged, or not a media file that can be read.`,
+  },
+  {
+    code: "invalid_input",
+    pattern: /Invalid data found when processing input/,
+    sentence: () => "An input is damaged and cannot be decoded.",
+  },
+]
+
+const VALUES: ExplainRule[] = [
+  {
+    code: "invalid_option",
+    pattern: /Error setting option (\S+) to value (.*?)\.?$/m,
+    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Unable to parse "([^"]*)" option value "([^"]*)"/,
+    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Invalid duration (?:specification )?for (?:option )?(\S+): (.+?)\.?$/m,
+    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Invalid frame size: (.+?)\.?$/m,
+    sentence: (value) => `"${value}" is not a frame size.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /invalid preset '([^']*)'/,
+    sentence: (value) => `The option "-preset" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Failed to set value '([^']*)' for option '([^']*)'/,
+    sentence: (value, option) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /^\[(\w+)\] (.+?)\.?\n.*Could not write header/m,
+    sentence: (format, why) => `The output format ${format} cannot hold these streams: ${why}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /^\[(\w+)\] (.+?)\.?\n.*Error while opening encoder/m,
+    sentence: (encoder, why) => `The encoder ${encoder} cannot work so: ${why}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Error while opening encoder/,
+    sentence: () => "An encoder cannot work with the options and frames that it was given.",
+  },
+  {
+    code: "invalid_option",
+    pattern: /Error splitting the argument list: (.+?)\.?$/m,
+    sentence: (why) => `The command cannot be read: ${why}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Error parsing options for (input|output) file (.+?)\.?$/m,
+    sentence: (side, name) => `The options of the ${side} "${name}" are not valid.`,
+  },
+]
+
+const MACHINE: ExplainRule[] = [
+  {
+    code: "disk_full",
+    blame: "ours",
+    pattern: /No space left on device|Disk quota exceeded/,
+    sentence: () => "There was no space left on the disk.",
+  },
+  {
+    code: "out_of_memory",
+    pattern: /Cannot allocate memory|malloc of size \d+ failed/,
+    sentence: () => "The command needs more memory than there is.",
+  },
+]
+
+/** All rules, in the order in which they are tried: the first that fits explains. */
+export const EXPLAIN_RULES: readonly ExplainRule[] = [
+  ...MACHINE,
+  ...NAMES,
+  ...STREAMS,
+  ...FILTERS,
+  ...VALUES,
+  ...FILES,
+]

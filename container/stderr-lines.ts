@@ -1,0 +1,41 @@
+const LINES_MAX = 20
+const LINE_LENGTH_MAX = 500
+
+/** Lines in which ffmpeg describes itself, its inputs and outputs, or how far it is. */
+const NOISE = [
+  /^\s/,
+  /^(?:ffmpeg|ffprobe) (?:version|stats) /,
+  /^(?:Input|Output) #\d+, /,
+  /^Stream mapping:/,
+  /^Press \[q\]/,
+  /^(?:frame|size)=/,
+  /^(?:\[out#\S+\] )?video:\s*\S+\s+audio:/,
+  /^\[\S+\] (?:Qavg: |\d+ frames left in the queue)/,
+  /^\[libx26[45]\] (?:using |profile |264 - |frame |mb |8x8 |coded |i\d+ |ref |kb\/s|Weighted|consecutive)/,
+  /^x265 \[info\]/,
+]
+
+const TELLING =
+  /error|fail|invalid|unable|unknown|unrecognized|undefined|unsupported|no such|not |cannot|could|can't|must|missing|denied|match|too |only |exceed|without|expected|impossible|unsafe|possible|does |memory|terminated/i
+
+/**
+ * What a tool said, line by line, without noise, control characters, pointers and paths of the
+ * workspace; the form that explanations are found in.
+ */
+export function cleanLines(stderr: string, workspace: string): string[] {
+  const lines = stderr
+    .replaceAll(`${workspace}/`, "")
+    .replaceAll(workspace, ".")
+    .split(/[\r\n]+/)
+    // eslint-disable-next-line no-control-regex -- control characters are what is taken out
+    .map((line) => line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""))
+    .map((line) => line.replace(/ @ 0x[0-9a-f]+/g, "").slice(0, LINE_LENGTH_MAX))
+    .filter((line) => line.trim() !== "" && !NOISE.some((noise) => noise.test(line)))
+  return [...new Set(lines)]
+}
+
+/** The lines worth showing of those: what sounds like trouble, else the last ones. */
+export function tellingLines(lines: readonly string[]): string[] {
+  const telling = lines.filter((line) => TELLING.test(line))
+  return (telling.length > 0 ? telling : lines).slice(-LINES_MAX)
+}

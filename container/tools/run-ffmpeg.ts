@@ -1,0 +1,75 @@
+import { explain, sayWhere } from "../explain.ts"
+import type { Explained, Place } from "../explain.ts"
+import { readOomKills } from "../oom-kills.ts"
+import { startProcess } from "../process.ts"
+import { noteProcessStarted } from "../run.ts"
+import type { Run } from "../run.ts"
+import { RunnerError } from "../runner-error.ts"
+import { ffmpegArguments } from "./ffmpeg.ts"
+import { openProgressReader } from "./progress.ts"
+
+/** Runs ffmpeg once in a run's workspace; null says that it succeeded. */
+export async function runFfmpeg(
+  run: Run,
+  command: {
+    words: readonly string[]
+    place: Place
+    timeLimitMs: number
+    onFraction: (fraction: number) => void
+  },
+): Promise<Explained | "time limit" | null> {
+  if (command.timeLimitMs <= 0) return "time limit"
+  const reader = openProgressReader(command.words, knownSeconds(run))
+  const oomKills = await readOomKills()
+  const started = startProcess({
+    tool: run.settings.ffmpegPath,
+    argv: ffmpegArguments(command.words),
+    cwd: run.workspace,
+    timeLimitMs: command.timeLimitMs,
+    signal: run.signal,
+    onStderrLine: (line) => reader.readStderr(line),
+    onProgressLine: (line) => {
+      const fraction = reader.readProgress(line)
+      if (fraction !== null) command.onFraction(fraction)
+    },
+  })
+  if (started.pid !== null) noteProcessStarted(run, "ffmpeg")
+  const end = await started.finished
+  run.status.processingMs += end.wallMs
+  run.signal.throwIfAborted()
+  if (end.cause === "spawn_failed") {
+    throw new RunnerError("internal", "ffmpeg could not be started.", {
+      cause: new Error(end.spawnError ?? ""),
+    })
+  }
+  if (end.cause === "time_limit") return "time limit"
+  if (end.exitCode === 0) return null
+  if (end.signal === null) {
+    const { exitCode, stderrTail: stderr } = end
+    return explain({ stderr, exitCode, workspace: run.workspace, place: command.place })
+  }
+  const isOutOfMemory = end.signal === "SIGKILL" && (await readOomKills()) > oomKills
+  return killed(command.place, end.signal, isOutOfMemory)
+}
+
+function killed(place: Place, signal: string, isOutOfMemory: boolean): Explained {
+  const sentence = isOutOfMemory
+    ? "The command needs more memory than there is."
+    : `ffmpeg was ended from outside (${signal}).`
+  return {
+    blame: isOutOfMemory ? "caller" : "ours",
+    failure: {
+      code: isOutOfMemory ? "out_of_memory" : "internal",
+      message: sayWhere(place, sentence),
+      lines: [],
+    },
+  }
+}
+
+function knownSeconds(run: Run): ReadonlyMap<string, number> {
+  return new Map(
+    run.order.inputs.flatMap(({ name, duration_seconds }) =>
+      duration_seconds === undefined ? [] : [[name, duration_seconds] as const],
+    ),
+  )
+}

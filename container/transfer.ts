@@ -1,0 +1,82 @@
+import { createWriteStream, openAsBlob } from "node:fs"
+import { stat } from "node:fs/promises"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { z } from "zod"
+import { OUTPUT_PARTS_AT_ONCE } from "../src/contract/protocol.ts"
+import type { TaskInput } from "../src/contract/task.ts"
+import { mapAtOnce } from "./at-once.ts"
+import type { Call, Io } from "./io.ts"
+import { retry, transferPace } from "./retry.ts"
+import { RunnerError } from "./runner-error.ts"
+
+type Way = { io: Io; signal: AbortSignal }
+
+const begun = z.object({ upload_id: z.string().min(1) })
+const partStored = z.object({ etag: z.string().min(1) })
+
+/** Brings an input to a path; what arrived before a broken connection is not asked for again. */
+export async function downloadInput(way: Way, input: TaskInput, path: string): Promise<void> {
+  try {
+    await retry(transferPace(way.signal), () => resumeDownload(way, input, path))
+  } catch (error) {
+    way.signal.throwIfAborted()
+    const message = `The input ${input.key} could not be brought to the runner.`
+    throw new RunnerError("input_failed", message, { cause: error })
+  }
+}
+
+/** Stores a file as an output, in equal parts where it is larger than one. */
+export async function uploadOutput(
+  way: Way,
+  output: { key: string; path: string; contentType: string; partBytes: number },
+): Promise<void> {
+  const file = await openAsBlob(output.path)
+  const place = `/outputs/${output.key}`
+  const headers = { "content-type": output.contentType }
+  if (file.size <= output.partBytes) {
+    await put(way, place, { body: file, headers })
+    return
+  }
+  const opened = await send(way, `${place}/parts`, { method: "POST", headers })
+  const uploadId = encodeURIComponent(begun.parse(await opened.json()).upload_id)
+  const count = Math.ceil(file.size / output.partBytes)
+  const numbers = Array.from({ length: count }, (_, index) => index + 1)
+  const pace = { limit: OUTPUT_PARTS_AT_ONCE, signal: way.signal }
+  const parts = await mapAtOnce(numbers, pace, async (number, signal) => {
+    const body = file.slice((number - 1) * output.partBytes, number * output.partBytes)
+    const stored = await put({ ...way, signal }, `${place}/parts/${number}?upload_id=${uploadId}`, {
+      body,
+    })
+    return { part_number: number, etag: partStored.parse(await stored.json()).etag }
+  })
+  const body = JSON.stringify({ parts })
+  await send(way, `${place}/parts/complete?upload_id=${uploadId}`, { method: "POST", body })
+}
+
+async function resumeDownload(way: Way, input: TaskInput, path: string): Promise<void> {
+  const had = await sizeOf(path)
+  const answer = await way.io.call(`/inputs/${input.key}`, {
+    headers: had > 0 ? { range: `bytes=${had}-` } : {},
+    signal: way.signal,
+  })
+  const flags = answer.status === 206 ? "a" : "w"
+  const body = answer.body ? Readable.fromWeb(answer.body) : Readable.from([])
+  await pipeline(body, createWriteStream(path, { flags }), { signal: way.signal })
+  const size = await sizeOf(path)
+  if (size > input.size_bytes) throw new RunnerError("input_failed", "More came than was said.")
+  if (size < input.size_bytes) throw new Error(`Only ${size} bytes came.`)
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const facts = await stat(path).catch(() => null)
+  return facts?.size ?? 0
+}
+
+function put(way: Way, path: string, call: Omit<Call, "method" | "signal">): Promise<Response> {
+  return send(way, path, { method: "PUT", ...call })
+}
+
+function send(way: Way, path: string, call: Omit<Call, "signal">): Promise<Response> {
+  return retry(transferPace(way.signal), () => way.io.call(path, { ...call, signal: way.signal }))
+}

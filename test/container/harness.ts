@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { promisify } from "node:util"
+import { makeSettings, readEnvironment } from "../../container/environment.ts"
+import type { RunnerSettings } from "../../container/environment.ts"
+import { toListener } from "../../container/http-adapter.ts"
+import { makeRunner } from "../../container/server.ts"
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import type { Report } from "../../src/contract/report.ts"
+import type { TaskOrder } from "../../src/contract/task.ts"
+import { makeIoServer } from "../support/io-server.ts"
+import type { IoServer } from "../support/io-server.ts"
+
+const run = promisify(execFile)
+
+export type Harness = {
+  io: IoServer
+  ioOrigin: string
+  settings: RunnerSettings
+  call(method: string, path: string, body?: unknown): Promise<Response>
+  /** An order for `commands` over the I/O server's inputs, with what a test wants to differ. */
+  order(commands: string[][], differing?: Partial<TaskOrder>): TaskOrder
+  /** Posts an order and waits for its last report. */
+  finish(order: TaskOrder): Promise<Report>
+  /** Names of the workspaces that are there now. */
+  workspaces(): Promise<string[]>
+  leave(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a runner and the Worker's side of it, both on ports of their own. */
+export async function startHarness(differing: Partial<RunnerSettings> = {}): Promise<Harness> {
+  const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
+  const settings = { ...makeSettings(readEnvironment({})), capacity: 2, workDir, ...differing }
+  const io = makeIoServer("a-token")
+  const runner = makeRunner(settings)
+  const ioServer = await listen((request) => io.fetch(request))
+  const server = await listen((request) => runner.fetch(request))
+  const harness: Harness = {
+    io,
+    ioOrigin: ioServer.origin,
+    settings,
+    call: (method, path, body) => callRunner(server.origin + path, method, body),
+    order: (commands, more) => makeOrder({ io, ioOrigin: ioServer.origin, commands, more }),
+    async finish(order) {
+      const answer = await harness.call("POST", "/tasks", order)
+      if (answer.status !== 202) throw new Error(`The runner answered ${answer.status}.`)
+      return await waitFor(() => io.reports.find(isLast))
+    },
+    workspaces: () => readdir(workDir),
+    leave: () => runner.leave(),
+    async close() {
+      await runner.leave()
+      ioServer.close()
+      server.close()
+      await rm(workDir, { recursive: true, force: true })
+    },
+  }
+  return harness
+}
+
+/** Calls a runner in its protocol. */
+export function callRunner(url: string, method: string, body?: unknown): Promise<Response> {
+  return fetch(url, {
+    method,
+    headers: { [PROTOCOL_HEADER]: PROTOCOL_VERSION },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+export function makeOrder(of: {
+  io: IoServer
+  ioOrigin: string
+  commands: string[][]
+  more?: Partial<TaskOrder> | undefined
+}): TaskOrder {
+  const taskId = crypto.randomUUID()
+  return {
+    task_id: taskId,
+    job_id: crypto.randomUUID(),
+    fence: 1,
+    slot: `slot-${taskId}`,
+    grant: 1,
+    io: { origin: `${of.ioOrigin}/io/${taskId}`, token: of.io.token },
+    inputs: Array.from(of.io.inputs, ([key, { length }]) => ({
+      key,
+      name: `${key}.mp4`,
+      size_bytes: length,
+    })),
+    work: {
+      kind: "command",
+      commands: of.commands,
+      outputs: [{ key: "out_1", name: "out.mp4" }],
+      run_seconds_max: 60,
+    },
+    ...of.more,
+  }
+}
+
+/** Serves a handler of web requests on a port of the loopback. */
+export async function listen(handle: (request: Request) => Promise<Response>) {
+  const server = createServer(toListener(handle))
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve)
+  })
+  const address = server.address()
+  const port = typeof address === "object" ? address?.port : 0
+  function close(): void {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { origin: `http://127.0.0.1:${port}`, close }
+}
+
+/** Asks again and again until there is an answer; throws after `seconds`. */
+export async function waitFor<Value>(
+  ask: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
+  seconds = 15,
+): Promise<Value> {
+  const untilMs = performance.now() + seconds * 1000
+  while (performance.now() < untilMs) {
+    const value = await ask()
+    if (value !== undefined && value !== null && value !== false) return value
+    await sleep(20)
+  }
+  throw new Error(`It did not happen within ${seconds} seconds.`)
+}
+
+/** Two seconds of a small picture and a tone, as an MP4. */
+export async function makeVideo(size = "128x72"): Promise<Uint8Array<ArrayBuffer>> {
+  const folder = await mkdtemp(join(tmpdir(), "lathe-media-"))
+  const words = `-v error -f lavfi -i testsrc2=size=${size}:rate=10:duration=2 -f lavfi -i sine=d=2`
+  await run("ffmpeg", [...words.split(" "), "-shortest", "in.mp4"], { cwd: folder })
+  const bytes = new Uint8Array(await readFile(join(folder, "in.mp4")))
+  await rm(folder, { recursive: true })
+  return bytes
+}
+
+/** Process ids of the tools that work in a folder, or below it. */
+export async function processesIn(folder: string): Promise<number[]> {
+  const { stdout } = await run("sh", ["-c", `ls -l /proc/[0-9]*/cwd 2>/dev/null || true`])
+  return Array.from(stdout.matchAll(/\/proc\/(\d+)\/cwd -> (.*)$/gm))
+    .filter(([, , cwd]) => cwd?.startsWith(folder))
+    .map(([, pid]) => Number(pid))
+}
+
+/** Words of a command that goes on until it is ended. */
+export const ENDLESS = "-re -f lavfi -i testsrc2=size=64x36:rate=10 -c:v mpeg4 out.mp4".split(" ")
+
+function isLast({ kind }: Report): boolean {
+  return kind === "finished" || kind === "failed" || kind === "interrupted"
+}

@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { z } from "zod"
+import { makeIoServer } from "../support/io-server.ts"
+import { ENDLESS, callRunner, listen, makeOrder, processesIn, waitFor } from "./harness.ts"
+
+const logLine = z.looseObject({ event: z.string(), at: z.iso.datetime(), port: z.int().optional() })
+type LogLine = z.infer<typeof logLine>
+
+const main = join(import.meta.dirname, "../../container/main.ts")
+const io = makeIoServer("a-very-secret-token")
+let workDir: string
+let worker: Awaited<ReturnType<typeof listen>>
+let child: ChildProcess
+let lines: LogLine[]
+
+beforeEach(async () => {
+  workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
+  worker = await listen((request) => io.fetch(request))
+})
+
+afterEach(async () => {
+  child.kill("SIGKILL")
+  worker.close()
+  await rm(workDir, { recursive: true, force: true })
+})
+
+async function start(): Promise<string> {
+  const environment = {
+    RUNNER_PORT: "0",
+    RUNNER_CAPACITY: "1",
+    WORK_DIR: workDir,
+    HELLO_URL: `${worker.origin}/io/hello/reports`,
+    HELLO_TOKEN: io.token,
+  }
+  child = spawn(process.execPath, [main], {
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  lines = []
+  if (!child.stdout) throw new Error("The runner has no stdout.")
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(logLine.parse(JSON.parse(line)))
+  })
+  const listening = await waitFor(() => lines.find(({ event }) => event === "runner.listening"))
+  return `http://127.0.0.1:${listening.port}`
+}
+
+test("clears its work folder, says hello, and interrupts its task on SIGTERM", async () => {
+  const left = join(workDir, `${crypto.randomUUID()}.3`)
+  await mkdir(join(left, "read-only"), { recursive: true, mode: 0o500 })
+  await mkdir(join(workDir, "something-else"))
+  const runner = await start()
+  expect(await readdir(workDir)).toEqual(["something-else"])
+  await waitFor(() => io.requests.some(({ call }) => call === "POST /reports"))
+
+  const order = makeOrder({ io, ioOrigin: worker.origin, commands: [ENDLESS] })
+  expect((await callRunner(`${runner}/tasks`, "POST", order)).status).toBe(202)
+  const started = await waitFor(() => lines.find(({ event }) => event === "process.started"))
+  expect(started).toMatchObject({ tool: "ffmpeg", task_id: order.task_id, job_id: order.job_id })
+
+  const beganMs = performance.now()
+  child.kill("SIGTERM")
+  expect(await once(child, "exit")).toEqual([0, null])
+  expect(performance.now() - beganMs).toBeLessThan(10_000)
+  expect(io.reports.at(-1)).toMatchObject({ kind: "interrupted" })
+  expect(await processesIn(workDir)).toEqual([])
+  expect(await readdir(workDir)).toEqual(["something-else"])
+  expect(JSON.stringify(lines)).not.toContain(io.token)
+})

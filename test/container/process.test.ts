@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { startProcess } from "../../container/process.ts"
+import type { ProcessOrder } from "../../container/process.ts"
+import { processesIn } from "./harness.ts"
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lathe-test-"))
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+function runShell(script: string, differing: Partial<ProcessOrder> = {}) {
+  const { signal } = new AbortController()
+  const order = { tool: "sh", argv: ["-c", script], cwd: folder, timeLimitMs: 10_000, signal }
+  return startProcess({ ...order, stdoutBytesMax: 1000, ...differing })
+}
+
+test("a process sees a bare environment and its arguments as they are", async () => {
+  const end = await startProcess({
+    tool: "sh",
+    argv: ["-c", 'printf "%s\\n" "$1"; env | cut -d= -f1 | sort', "sh", "$HOME `id` *"],
+    cwd: folder,
+    timeLimitMs: 10_000,
+    signal: new AbortController().signal,
+    stdoutBytesMax: 1000,
+  }).finished
+  const [argument, ...names] = end.stdout.trim().split("\n")
+  expect(argument).toBe("$HOME `id` *")
+  expect(names).toEqual(["HOME", "LANG", "PATH", "PWD", "TMPDIR"])
+})
+
+test("exit code, output and the tail of stderr come back", async () => {
+  const script = "yes | head -c 5000; yes error | head -c 200000 >&2; echo last >&2; exit 3"
+  const end = await runShell(script).finished
+  expect(end).toMatchObject({ exitCode: 3, signal: null, cause: null })
+  expect(end.stdout).toHaveLength(1000)
+  expect(end.stderrTail).toHaveLength(64 * 1024)
+  expect(end.stderrTail).toMatch(/last\n$/)
+})
+
+test("descriptor 3 is read line by line", async () => {
+  const lines: string[] = []
+  await runShell("echo one >&3; echo two >&3", { onProgressLine: (line) => lines.push(line) })
+    .finished
+  expect(lines).toEqual(["one", "two"])
+})
+
+test("a group that ignores SIGTERM is killed, and the first cause counts", async () => {
+  const abort = new AbortController()
+  const script = "trap '' TERM; (trap '' TERM; sleep 20) & sleep 20"
+  const started = runShell(script, { signal: abort.signal, timeLimitMs: 1300 })
+  setTimeout(() => abort.abort(), 200)
+  expect(await started.finished).toMatchObject({
+    exitCode: null,
+    signal: "SIGKILL",
+    cause: "aborted",
+  })
+  expect(await processesIn(folder)).toEqual([])
+})
+
+test("what a process leaves in its group ends with it", async () => {
+  const end = await runShell("sleep 20 & exit 0").finished
+  expect(end).toMatchObject({ exitCode: 0, cause: null })
+  expect(end.wallMs).toBeLessThan(5000)
+  expect(await processesIn(folder)).toEqual([])
+})
+
+test("a tool that is not there is told from one that fails", async () => {
+  const started = runShell("", { tool: "no-such-tool" })
+  expect(started.pid).toBeNull()
+  expect(await started.finished).toMatchObject({ cause: "spawn_failed", exitCode: null })
+})

@@ -1,0 +1,15 @@
+import { expect, test, vi } from "vitest"
+import { startSweepClock } from "../../scripts/local/sweep-clock.ts"
+
+test("the sweep runs at once, again after a failure, and not after the stop", async () => {
+  const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined)
+  const sweep = vi.fn<() => Promise<void>>().mockRejectedValueOnce(new Error("no such table"))
+  const clock = startSweepClock(sweep, 5)
+  expect(sweep).toHaveBeenCalledTimes(1)
+  await vi.waitFor(() => expect(sweep.mock.calls.length).toBeGreaterThan(2))
+  await clock.stop()
+  const calls = sweep.mock.calls.length
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(sweep).toHaveBeenCalledTimes(calls)
+  expect(complaints).toHaveBeenCalledTimes(1)
+})

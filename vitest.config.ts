@@ -1,0 +1,54 @@
+import { join } from "node:path"
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin"
+import { defineConfig } from "vitest/config"
+
+const SYSTEM_TEST_TIMEOUT_MS = 60_000
+
+/** Tests of the Worker, in workerd, with every binding of wrangler.toml emulated. */
+async function workerProject() {
+  return {
+    plugins: [
+      cloudflareTest({
+        wrangler: { configPath: "./wrangler.toml" },
+        miniflare: {
+          bindings: {
+            // Nothing listens there: jobs wait, and the tests of real work start the service.
+            RUNNER_ORIGIN: "http://127.0.0.1:9",
+            LATHE_SECRET: "a-secret-that-only-the-tests-know-of",
+            OPERATOR_TOKEN: "an-operator-token-for-the-tests-only",
+            TEST_MIGRATIONS: await readD1Migrations(join(import.meta.dirname, "migrations")),
+          },
+        },
+      }),
+    ],
+    test: {
+      name: "worker",
+      include: ["test/worker/**/*.test.ts"],
+      setupFiles: ["./test/support/apply-migrations.ts"],
+    },
+  }
+}
+
+/** Tests of everything that is, or can be, plain Node. */
+const nodeProject = {
+  test: {
+    name: "node",
+    pool: "forks" as const,
+    include: ["test/{container,contract,pipeline,scripts}/**/*.test.ts"],
+  },
+}
+
+/** Tests that start the whole service as a person would. */
+const systemProject = {
+  test: {
+    name: "system",
+    pool: "forks" as const,
+    include: ["test/system/**/*.test.ts"],
+    testTimeout: SYSTEM_TEST_TIMEOUT_MS,
+    hookTimeout: SYSTEM_TEST_TIMEOUT_MS,
+  },
+}
+
+export default defineConfig(async () => ({
+  test: { projects: [await workerProject(), nodeProject, systemProject] },
+}))
