@@ -8,6 +8,7 @@ import type { AppContext } from "./context.ts"
 import { readPartNames } from "./disposition.ts"
 import type { PartNames } from "./disposition.ts"
 import { contentTypeOf, fileNameOf } from "./file-name.ts"
+import { readIdempotencyKey, toHex } from "./idempotency.ts"
 import { Problem, unprocessable } from "./problem.ts"
 
 const READ_BYTES = 256 * 1024
@@ -23,6 +24,8 @@ export type ReceivedFile = {
   name: string
   contentType: string
   sizeBytes: number
+  /** SHA-256 of the bytes, hexadecimal, where the request may be sent again. */
+  digest?: string
 }
 
 export type Received = { fields: Map<string, string>; file: ReceivedFile | null }
@@ -47,7 +50,8 @@ export async function receiveMultipart(
   const events: Event[] = []
   const parser = parse(c.req.header("content-type") ?? "", events)
   const received: Received = { fields: new Map(), file: null }
-  const state = { writer: null as PartWriter | null, sizeBytes: 0, done: false }
+  const hash = readIdempotencyKey(c) === null ? null : openHash()
+  const state: Receiving = { writer: null, hash, sizeBytes: 0, done: false }
   const taking = { received, state, bytesMax, onStarted }
   for await (const chunk of wholeDashes(body)) {
     parser.write(chunk)
@@ -59,15 +63,33 @@ export async function receiveMultipart(
   if (received.file && state.writer) {
     const { contentType } = received.file
     received.file.sizeBytes = await finishObject(state.writer, { contentType })
+    if (state.hash) {
+      await state.hash.writer.close()
+      received.file.digest = toHex(await state.hash.digest)
+    }
   }
   return received
 }
 
 type Taking = {
   received: Received
-  state: { writer: PartWriter | null; sizeBytes: number; done: boolean }
+  state: Receiving
   bytesMax: number
   onStarted: (writer: PartWriter) => void
+}
+
+type Receiving = {
+  writer: PartWriter | null
+  hash: ReturnType<typeof openHash> | null
+  sizeBytes: number
+  done: boolean
+}
+
+function openHash() {
+  const stream = new crypto.DigestStream("SHA-256")
+  // An upload that fails leaves it unfinished, and nobody asks for it then.
+  stream.digest.catch(() => undefined)
+  return { writer: stream.getWriter(), digest: stream.digest }
 }
 
 async function take(c: AppContext, event: Event, taking: Taking): Promise<void> {
@@ -92,6 +114,7 @@ async function take(c: AppContext, event: Event, taking: Taking): Promise<void> 
   if (event.kind === "bytes" && state.writer) {
     state.sizeBytes += event.bytes.byteLength
     if (state.sizeBytes > bytesMax) throw tooLarge(bytesMax)
+    await state.hash?.writer.write(event.bytes)
     await writeBytes(state.writer, event.bytes)
   }
 }

@@ -6,7 +6,7 @@ export const STATUS_OF = {
   invalid_signature: 403,
   not_found: 404,
   method_not_allowed: 405,
-  conflict: 409,
+  idempotency_conflict: 409,
   link_expired: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,

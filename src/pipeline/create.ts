@@ -1,11 +1,47 @@
 import type { Env } from "../env.ts"
 import { openDatabase } from "../storage/database.ts"
+import { findIdempotency } from "../storage/idempotency.ts"
 import { createJob } from "../storage/jobs.ts"
 import type { JobDraft } from "../storage/jobs.ts"
 import type { NewTask } from "./dispatcher.ts"
 
 /** What a JOBS message says; D1 has the rest. */
 export type JobMessage = { accountId: string; tasks: NewTask[] }
+
+/** `jobId` names the job that the request stands for; `replayed` where an earlier one made it. */
+export type Accepted = { jobId: string; replayed: boolean } | "conflict"
+
+/**
+ * Accepts what a request asks for once: sent again with the same key it is the same job, also
+ * where both arrive together. `makeDraft` is called only where no job is there yet.
+ */
+export async function acceptOnce(
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+  once: { accountId: string; key: string; bodyHash: string } | null,
+  makeDraft: () => Promise<JobDraft>,
+): Promise<Accepted> {
+  const before = once && (await findAccepted(env, once))
+  if (before) return before
+  const draft = await makeDraft()
+  try {
+    await acceptJob(env, ctx, once ? { ...draft, idempotency: once } : draft)
+    return { jobId: draft.job.id, replayed: false }
+  } catch (error) {
+    const meanwhile = once && (await findAccepted(env, once))
+    if (meanwhile) return meanwhile
+    throw error
+  }
+}
+
+async function findAccepted(
+  env: Env,
+  once: { accountId: string; key: string; bodyHash: string },
+): Promise<Accepted | null> {
+  const known = await findIdempotency(openDatabase(env.DB), once, Date.now())
+  if (!known) return null
+  return known.bodyHash === once.bodyHash ? { jobId: known.jobId, replayed: true } : "conflict"
+}
 
 /**
  * Accepts a job: one batch makes it true, then a message and a call carry it to its dispatcher.

@@ -3,6 +3,7 @@ import { openDatabase } from "../storage/database.ts"
 import type { Database } from "../storage/database.ts"
 import { listDueDeliveries } from "../storage/deliveries.ts"
 import { forgetGarbage, listDueGarbage, postponeGarbage } from "../storage/garbage.ts"
+import { forgetIdempotency } from "../storage/idempotency.ts"
 import { listAccountsWithOpenJobs, listUnaccepted } from "../storage/jobs.ts"
 import { abortUpload, deletePrefix } from "../storage/objects.ts"
 import { closeUpload, listAbandoned, listUploadsBelow, markDying } from "../storage/uploads.ts"
@@ -24,6 +25,7 @@ export async function sweep(env: Env, now: number): Promise<void> {
     deliverAgain(env, now),
     collectGarbage(env, now),
     removeAbandonedUploads(env, now),
+    forgetIdempotency(openDatabase(env.DB), now),
   ])
   for (const result of results) {
     if (result.status === "fulfilled") continue

@@ -2,17 +2,20 @@ import { Hono } from "hono"
 import { settingsOf } from "../../env.ts"
 import { readJson } from "../../http/body.ts"
 import { baseUrl, publicOrigin } from "../../http/context.ts"
-import type { App } from "../../http/context.ts"
+import type { App, AppContext } from "../../http/context.ts"
 import { readCreateFacts } from "../../http/create-fields.ts"
+import { keyConflict, markReplayed, readIdempotency } from "../../http/idempotency.ts"
 import { linkNext, readPage } from "../../http/paging.ts"
 import { notFound, unprocessables } from "../../http/problem.ts"
 import { isId } from "../../ids.ts"
-import { acceptJob } from "../../pipeline/create.ts"
+import { acceptOnce } from "../../pipeline/create.ts"
 import { progressOf } from "../../pipeline/progress.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { findFiles } from "../../storage/files.ts"
 import { findJob, listJobs } from "../../storage/jobs.ts"
+import type { JobDraft } from "../../storage/jobs.ts"
 import { commandRequest } from "./schema.ts"
+import type { CommandRequest } from "./schema.ts"
 import { draftOfCommand, readInputs } from "./tasks.ts"
 import { viewCommand } from "./view.ts"
 
@@ -20,21 +23,12 @@ export const commands = new Hono<App>()
 
 commands.post("/", async (c) => {
   const request = await readJson(c, commandRequest)
-  const facts = readCreateFacts(c, request)
-  const { inputs, details } = readInputs(request, publicOrigin(c))
-  const ids = inputs.map(({ fileId }) => fileId)
-  const found = ids.length > 0 ? await findFiles(openDatabase(c.env.DB), facts.accountId, ids) : []
-  const made = draftOfCommand(request, {
-    ...facts,
-    inputs,
-    found,
-    runSecondsMax: settingsOf(c.env).RUN_SECONDS_MAX,
-  })
-  const wrong = [...details, ...("details" in made ? made.details : [])]
-  if (wrong.length > 0 || !("draft" in made)) throw unprocessables(wrong)
-  await acceptJob(c.env, c.executionCtx, made.draft)
-  const { id } = made.draft.job
-  return c.json({ command_id: id }, 202, { location: `${baseUrl(c)}/commands/${id}` })
+  const once = await readIdempotency(c, request)
+  const accepted = await acceptOnce(c.env, c.executionCtx, once, () => makeDraft(c, request))
+  if (accepted === "conflict") throw keyConflict()
+  if (accepted.replayed) markReplayed(c)
+  const { jobId } = accepted
+  return c.json({ command_id: jobId }, 202, { location: `${baseUrl(c)}/commands/${jobId}` })
 })
 
 commands.get("/", async (c) => {
@@ -55,3 +49,19 @@ commands.get("/:id", async (c) => {
   if (job?.kind !== "command") throw notFound("command")
   return c.json(viewCommand(baseUrl(c), job, await progressOf(c.env, job)))
 })
+
+async function makeDraft(c: AppContext, request: CommandRequest): Promise<JobDraft> {
+  const facts = readCreateFacts(c, request)
+  const { inputs, details } = readInputs(request, publicOrigin(c))
+  const ids = inputs.map(({ fileId }) => fileId)
+  const found = ids.length > 0 ? await findFiles(openDatabase(c.env.DB), facts.accountId, ids) : []
+  const made = draftOfCommand(request, {
+    ...facts,
+    inputs,
+    found,
+    runSecondsMax: settingsOf(c.env).RUN_SECONDS_MAX,
+  })
+  const wrong = [...details, ...("details" in made ? made.details : [])]
+  if (wrong.length > 0 || !("draft" in made)) throw unprocessables(wrong)
+  return made.draft
+}

@@ -4,12 +4,13 @@ import { parseBody } from "../../http/body.ts"
 import { baseUrl, publicOrigin } from "../../http/context.ts"
 import type { App, AppContext } from "../../http/context.ts"
 import { readCreateFacts } from "../../http/create-fields.ts"
+import { keyConflict, markReplayed, readIdempotency } from "../../http/idempotency.ts"
 import { receiveMultipart } from "../../http/multipart.ts"
 import type { ReceivedFile } from "../../http/multipart.ts"
 import { linkNext, readPage } from "../../http/paging.ts"
 import { notFound, unprocessable } from "../../http/problem.ts"
 import { isId } from "../../ids.ts"
-import { acceptJob } from "../../pipeline/create.ts"
+import { acceptOnce } from "../../pipeline/create.ts"
 import { abandonUpload, collectGarbage } from "../../pipeline/sweep.ts"
 import { progressOf } from "../../pipeline/progress.ts"
 import { openDatabase } from "../../storage/database.ts"
@@ -88,9 +89,17 @@ async function createFile(c: AppContext): Promise<string> {
     const received = await receiveMultipart(c, (started) => writers.push(started))
     const fields = parseBody(fileFields, Object.fromEntries(received.fields))
     const file = chooseSource(received.file, fields.file_url)
-    const draft = draftOfUpload(file, readCreateFacts(c, fields))
-    await acceptJob(c.env, c.executionCtx, draft)
-    return draft.job.id
+    const facts = readCreateFacts(c, fields)
+    const { name, digest } = file
+    const once = await readIdempotency(c, [name, digest, fields])
+    const draft = draftOfUpload(file, facts)
+    const accepted = await acceptOnce(c.env, c.executionCtx, once, async () => draft)
+    if (accepted === "conflict") throw keyConflict()
+    if (accepted.replayed) {
+      markReplayed(c)
+      for (const writer of writers) await abandon(c, writer)
+    }
+    return accepted.jobId
   } catch (error) {
     for (const writer of writers) await abandon(c, writer)
     throw error

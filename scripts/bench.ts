@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { benchDownload } from "./bench/download.ts"
+import { benchEncode } from "./bench/encode.ts"
+import { formatFigures } from "./bench/figure.ts"
+import type { Figure } from "./bench/figure.ts"
+import { openLab } from "./bench/lab.ts"
+import type { Lab } from "./bench/lab.ts"
+import { benchProbe } from "./bench/probe.ts"
+import { benchStart } from "./bench/start.ts"
+import { benchSubmit } from "./bench/submit.ts"
+import { benchUpload } from "./bench/upload.ts"
+import { Complaint, runScript } from "./local/complaint.ts"
+import { ensureSetUp } from "./setup.ts"
+
+type Bench = { name: string; run: (lab: Lab) => Promise<Figure[]> }
+
+const benches: Bench[] = [
+  { name: "submit", run: benchSubmit },
+  { name: "start", run: benchStart },
+  { name: "probe", run: benchProbe },
+  { name: "encode", run: benchEncode },
+  { name: "upload", run: benchUpload },
+  { name: "download", run: benchDownload },
+]
+
+const BENCH_MS_MAX = 120_000
+const ALL_MS_MAX = 345_000
+
+await runScript(async () => {
+  const chosen = chooseBenches(process.argv.slice(2))
+  await ensureSetUp()
+  const endsAt = Date.now() + ALL_MS_MAX
+  const figures: Figure[] = []
+  for (const bench of chosen) {
+    figures.push(...(await runBench(bench, Math.min(BENCH_MS_MAX, endsAt - Date.now()))))
+  }
+  if (figures.length > 0) console.log(formatFigures(figures))
+})
+process.exit()
+
+/** What a bench measured; nothing where it failed, so that the others still run. */
+async function runBench({ name, run }: Bench, timeLimitMs: number): Promise<Figure[]> {
+  console.error(`Measuring ${name} ...`)
+  const lab = openLab()
+  function stopOnSignal(): void {
+    void lab.close().then(() => process.exit(1))
+  }
+  process.on("SIGINT", stopOnSignal).on("SIGTERM", stopOnSignal).on("SIGHUP", stopOnSignal)
+  try {
+    return await Promise.race([run(lab), failLater(timeLimitMs)])
+  } catch (error) {
+    console.error(`${name} could not be measured:`, error)
+    process.exitCode = 1
+    return []
+  } finally {
+    await lab.close()
+    process.off("SIGINT", stopOnSignal).off("SIGTERM", stopOnSignal).off("SIGHUP", stopOnSignal)
+  }
+}
+
+async function failLater(ms: number): Promise<never> {
+  await sleep(Math.max(0, ms), undefined, { ref: false })
+  throw new Error(`it took longer than ${Math.round(ms / 1000)} s`)
+}
+
+function chooseBenches(names: string[]): Bench[] {
+  const unknown = names.find((name) => benches.every((bench) => bench.name !== name))
+  if (unknown !== undefined) {
+    const known = benches.map((bench) => bench.name).join(", ")
+    throw new Complaint(`There is no benchmark "${unknown}"; there are ${known}.`)
+  }
+  return names.length > 0 ? benches.filter((bench) => names.includes(bench.name)) : benches
+}

@@ -1,0 +1,90 @@
+import { Agent, request } from "node:http"
+import type { ClientRequest, IncomingMessage } from "node:http"
+import { Readable } from "node:stream"
+import { text } from "node:stream/consumers"
+import { pipeline } from "node:stream/promises"
+
+/** A body of a known length that is made as it is sent. */
+export type Body = { type: string; sizeBytes: number; chunks: Iterable<Uint8Array> }
+
+export type Answer = { status: number; link: string | undefined; text: string }
+
+/** A client of one origin whose connections stay open between requests. */
+export type Caller = {
+  /** The whole answer; throws where its status is 400 or above. */
+  ask(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: Body): Promise<Answer>
+  /** The answer as it begins; whoever asks reads it at a pace of their own. */
+  open(path: string): Promise<IncomingMessage>
+  close(): void
+}
+
+export function openCaller(origin: string, headers: Record<string, string> = {}): Caller {
+  const agent = new Agent({ keepAlive: true })
+  function begin(method: string, path: string, body?: Body): ClientRequest {
+    return request(new URL(path, origin), {
+      agent,
+      method,
+      headers: {
+        ...headers,
+        ...(body && { "content-type": body.type, "content-length": body.sizeBytes }),
+      },
+    })
+  }
+  return {
+    async ask(method, path, body) {
+      const outgoing = begin(method, path, body)
+      const [incoming] = await Promise.all([answerOf(outgoing), send(outgoing, body)])
+      const answer = {
+        status: incoming.statusCode ?? 0,
+        link: String(incoming.headers["link"] ?? ""),
+        text: await text(incoming),
+      }
+      if (answer.status < 400) return answer
+      throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`)
+    },
+    async open(path) {
+      const outgoing = begin("GET", path)
+      outgoing.end()
+      return await answerOf(outgoing)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** A value as a JSON body. */
+export function jsonBody(value: unknown): Body {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return { type: "application/json", sizeBytes: bytes.byteLength, chunks: [bytes] }
+}
+
+/** A file as the multipart body that POST /files takes. */
+export function fileBody(name: string, file: Pick<Body, "sizeBytes" | "chunks">): Body {
+  const boundary = `lathe-${crypto.randomUUID()}`
+  const disposition = `content-disposition: form-data; name="file"; filename="${name}"`
+  const head = Buffer.from(`--${boundary}\r\n${disposition}\r\n\r\n`)
+  const end = Buffer.from(`\r\n--${boundary}--\r\n`)
+  function* chunks(): Generator<Uint8Array> {
+    yield head
+    yield* file.chunks
+    yield end
+  }
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    sizeBytes: head.byteLength + file.sizeBytes + end.byteLength,
+    chunks: chunks(),
+  }
+}
+
+async function answerOf(outgoing: ClientRequest): Promise<IncomingMessage> {
+  return await new Promise((resolve, reject) => {
+    outgoing.once("response", resolve).once("error", reject)
+  })
+}
+
+async function send(outgoing: ClientRequest, body: Body | undefined): Promise<void> {
+  if (body && !Array.isArray(body.chunks)) {
+    await pipeline(Readable.from(body.chunks), outgoing)
+    return
+  }
+  outgoing.end(body && Buffer.concat(Array.from(body.chunks)))
+}

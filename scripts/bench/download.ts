@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { IncomingMessage } from "node:http"
+import { openCaller } from "./caller.ts"
+import { formatMib } from "./figure.ts"
+import type { Figure } from "./figure.ts"
+import { GIB, junk } from "./junk.ts"
+import type { Lab } from "./lab.ts"
+import { findWorkerd, residentBytes, watchMemory } from "./memory.ts"
+import { untilFinal, uploadFile } from "./requests.ts"
+import { startBenchService } from "./service.ts"
+import type { BenchService } from "./service.ts"
+
+const READ_SECONDS = 6
+const BYTES_PER_SECOND = 20 * 1024 ** 2
+const SETTLE_MS = 1000
+const GOAL_BYTES = 32 * 1024 ** 2
+
+/** How workerd's memory grows while a slow client reads a large file by its signed link. */
+export async function benchDownload(lab: Lab): Promise<Figure[]> {
+  const stateDir = await lab.makeFolder()
+  const before = await startBenchService(lab, { stateDir })
+  const { id } = await uploadFile(before.caller, "junk.bin", junk(GIB))
+  await untilFinal(before.caller, `/v1/files/${id}`, 100)
+  await before.stop()
+  // What the upload left in a workerd's memory would hide what the download takes.
+  const service = await startBenchService(lab, { stateDir })
+  const workerdPid = findWorkerd(service.pid)
+  if (workerdPid === null) {
+    console.error("This system does not tell how much memory a process has.")
+    return []
+  }
+  await readFromLink(service, id, 1)
+  await sleep(SETTLE_MS)
+  const idleBytes = residentBytes(workerdPid) ?? 0
+  const memory = watchMemory(workerdPid)
+  const readBytes = await readFromLink(service, id, READ_SECONDS * BYTES_PER_SECOND)
+  const growthBytes = memory.stop().peakBytes - idleBytes
+  return [
+    {
+      name: `download: workerd's memory, slow client (${formatMib(readBytes)} of 1 GiB), peak`,
+      measured: formatMib(idleBytes + growthBytes),
+      reference: `${formatMib(idleBytes)} idle`,
+      comparison: `+${formatMib(growthBytes)}`,
+      goal: `<= +${formatMib(GOAL_BYTES)}`,
+      isMet: growthBytes <= GOAL_BYTES,
+    },
+  ]
+}
+
+/** Follows a file's link and reads so many bytes of it, no faster than the pace; the bytes read. */
+async function readFromLink(service: BenchService, id: string, bytes: number): Promise<number> {
+  const redirect = await service.caller.open(`/v1/files/${id}/junk.bin`)
+  redirect.resume()
+  const link = new URL(redirect.headers.location ?? "")
+  const client = openCaller(link.origin)
+  try {
+    const incoming = await client.open(link.pathname)
+    if (incoming.statusCode !== 200) throw new Error(`the link answered ${incoming.statusCode}`)
+    return await readSlowly(incoming, bytes)
+  } finally {
+    client.close()
+  }
+}
+
+async function readSlowly(incoming: IncomingMessage, bytes: number): Promise<number> {
+  const startedMs = performance.now()
+  let read = 0
+  for await (const chunk of incoming) {
+    if (chunk instanceof Uint8Array) read += chunk.byteLength
+    if (read >= bytes) break
+    const aheadMs = (read / BYTES_PER_SECOND) * 1000 - (performance.now() - startedMs)
+    if (aheadMs > 1) await sleep(aheadMs)
+  }
+  return read
+}

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from "node:fs"
+
+const SAMPLE_MS = 20
+
+export type MemoryWatch = { stop(): { peakBytes: number } }
+
+/** Resident memory of a workerd, in bytes; null where the system does not tell. */
+export function residentBytes(workerdPid: number | null): number | null {
+  const status = workerdPid === null ? null : readProc(`${workerdPid}/status`)
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status ?? "")?.[1]
+  return kib === undefined ? null : Number(kib) * 1024
+}
+
+/** Notes the largest resident memory of a process from now on, looking every few milliseconds. */
+export function watchMemory(workerdPid: number | null): MemoryWatch {
+  let peakBytes = 0
+  function look(): void {
+    peakBytes = Math.max(peakBytes, residentBytes(workerdPid) ?? 0)
+  }
+  look()
+  const timer = setInterval(look, SAMPLE_MS)
+  return {
+    stop() {
+      clearInterval(timer)
+      look()
+      return { peakBytes }
+    },
+  }
+}
+
+/** The workerd that a process or one of its children started; null where there is no /proc. */
+export function findWorkerd(parentPid: number): number | null {
+  const processes = listProcesses()
+  const family = new Set([parentPid])
+  for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid)
+  return processes.find(({ pid, name }) => family.has(pid) && name === "workerd")?.pid ?? null
+}
+
+/** By number, so that parents stand before their children. */
+function listProcesses(): { pid: number; name: string; parent: number }[] {
+  const pids = readNames().filter((name) => /^\d+$/.test(name))
+  return pids
+    .map(Number)
+    .toSorted((one, other) => one - other)
+    .flatMap((pid) => {
+      const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/.exec(readProc(`${pid}/stat`) ?? "") ?? []
+      return name === undefined ? [] : [{ pid, name, parent: Number(parent) }]
+    })
+}
+
+function readNames(): string[] {
+  try {
+    return readdirSync("/proc")
+  } catch {
+    return []
+  }
+}
+
+function readProc(path: string): string | null {
+  try {
+    return readFileSync(`/proc/${path}`, "utf8")
+  } catch {
+    return null
+  }
+}

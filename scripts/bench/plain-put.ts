@@ -1,0 +1,51 @@
+import { once } from "node:events"
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
+import { z } from "zod"
+import { patchR2 } from "../local/r2-patch.ts"
+
+/** The program that this file is when it is run: a Worker that puts bodies into R2 as they are. */
+export const plainPutProgram = import.meta.filename
+
+/** What it prints once it serves, before its origin. */
+export const PLAIN_PUT_READY = "Plain put serves "
+
+const CONTENTS = `export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url)
+    if (request.method === "DELETE") await env.BUCKET.delete(pathname)
+    if (request.method === "PUT") await env.BUCKET.put(pathname, request.body)
+    return new Response("ok")
+  },
+}`
+
+if (import.meta.main) await serve()
+
+async function serve(): Promise<void> {
+  const { STATE_DIR: stateDir } = z.object({ STATE_DIR: z.string() }).parse(process.env)
+  patchR2()
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      host: "127.0.0.1",
+      port: 0,
+      cf: false,
+      logRequests: false,
+      telemetry: { enabled: false },
+      log: new Log(LogLevel.WARN),
+      resourcePersistencePath: stateDir,
+      workers: [
+        {
+          name: "plain-put",
+          compatibilityDate: "2026-10-01",
+          r2Buckets: ["BUCKET"],
+          modules: [{ type: "ESModule", path: "index.js", contents: CONTENTS }],
+        },
+      ],
+    }),
+  )
+  const url = await miniflare.ready
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.removeAllListeners(signal)
+  console.log(`${PLAIN_PUT_READY}${url.origin}`)
+  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")])
+  await miniflare.dispose()
+  process.exit()
+}

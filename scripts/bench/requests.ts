@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { z } from "zod"
+import { fileBody, jsonBody } from "./caller.ts"
+import type { Body, Caller } from "./caller.ts"
+
+const POLL_MS = 5
+const FINAL_MS_MAX = 90_000
+
+const createdCommand = z.object({ command_id: z.string() })
+const record = z.object({
+  id: z.string(),
+  status: z.string(),
+  error: z.string().optional(),
+  ffprobe: z.unknown().optional(),
+  download_url: z.string().optional(),
+})
+const records = z.array(record)
+
+export type ServiceRecord = z.infer<typeof record>
+
+export type CommandOrder = {
+  ffmpeg_command: string
+  input_files: Record<string, string>
+  output_files: Record<string, string>
+}
+
+/** Submits a command; its id. */
+export async function submitCommand(caller: Caller, order: CommandOrder): Promise<string> {
+  const answer = await caller.ask("POST", "/v1/commands", jsonBody(order))
+  return createdCommand.parse(JSON.parse(answer.text)).command_id
+}
+
+/** Uploads a file; its record as it was answered. */
+export async function uploadFile(
+  caller: Caller,
+  name: string,
+  file: Pick<Body, "sizeBytes" | "chunks">,
+): Promise<ServiceRecord> {
+  const answer = await caller.ask("POST", "/v1/files", fileBody(name, file))
+  return record.parse(JSON.parse(answer.text))
+}
+
+/** Asks for a record every few milliseconds until it is final, as a caller in a hurry would. */
+export async function untilFinal(
+  caller: Caller,
+  path: `/v1/files/${string}` | `/v1/commands/${string}`,
+  pollMs = POLL_MS,
+): Promise<ServiceRecord> {
+  const lastAt = Date.now() + FINAL_MS_MAX
+  for (;;) {
+    const found = record.parse(JSON.parse((await caller.ask("GET", path)).text))
+    if (found.status === "success" || found.status === "failed") return found
+    if (Date.now() > lastAt) throw new Error(`${path} is still ${found.status}`)
+    await sleep(pollMs)
+  }
+}
+
+/** As `untilFinal`; throws where the record failed. */
+export async function untilSuccess(...call: Parameters<typeof untilFinal>): Promise<ServiceRecord> {
+  const found = await untilFinal(...call)
+  if (found.status === "success") return found
+  throw new Error(`${call[1]} failed: ${found.error}`)
+}
+
+/** Every command of the account, page by page. */
+export async function listCommands(caller: Caller): Promise<ServiceRecord[]> {
+  const found: ServiceRecord[] = []
+  let path: string | undefined = "/v1/commands?limit=100"
+  while (path !== undefined) {
+    const { text, link } = await caller.ask("GET", path)
+    found.push(...records.parse(JSON.parse(text)))
+    const next: string | undefined = /<([^>]+)>; rel="next"/.exec(link ?? "")?.[1]
+    path = next && new URL(next).pathname + new URL(next).search
+  }
+  return found
+}

@@ -1,0 +1,136 @@
+import { availableParallelism } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Caller } from "./caller.ts"
+import { formatDifference, formatMs, formatRatio } from "./figure.ts"
+import type { Figure } from "./figure.ts"
+import type { Lab } from "./lab.ts"
+import { makeMedia, readMedia } from "./media.ts"
+import { listCommands, submitCommand, untilSuccess, uploadFile } from "./requests.ts"
+import type { CommandOrder } from "./requests.ts"
+import { startBenchService } from "./service.ts"
+import { median, timeMs } from "./statistics.ts"
+
+const ROUNDS = 4
+const ALONE_TIMES = 40
+const TOGETHER_TIMES = 600
+const CALLERS = 16
+const GOAL = { p50Ms: 5, perSecond: 300 }
+/** Longer than it takes to submit everything on a slow machine. */
+const HOLD_SECONDS = 30
+const FINAL_MS_MAX = 75_000
+
+/** How quickly commands are accepted, beside GET /v1/health, and that none of them is lost. */
+export async function benchSubmit(lab: Lab): Promise<Figure[]> {
+  const stateDir = await lab.makeFolder()
+  const path = await makeMedia(await lab.makeFolder(), "tone.wav", "-f lavfi -i sine -t 0.1")
+  const service = await startBenchService(lab, { stateDir, runnerCapacity: 1 })
+  const { caller } = service
+  const file = await uploadFile(caller, "tone.wav", await readMedia(path))
+  await untilSuccess(caller, `/v1/files/${file.id}`)
+  const order = {
+    ffmpeg_command: "ffmpeg -i {{in_1}} -c copy {{out_1}}",
+    input_files: { in_1: `svc_id://${file.id}` },
+    output_files: { out_1: "copy.wav" },
+  }
+  const holder = await submitCommand(caller, holdOrder())
+  await service.whenSaid("process.started", holder)
+
+  const ids: string[] = []
+  async function submit(): Promise<void> {
+    ids.push(await submitCommand(caller, order))
+  }
+  const alone = await compareAlone(caller, submit)
+  const together = await compareTogether(caller, submit)
+  const stillHeld = (await listCommands(caller)).every(({ status }) => status !== "success")
+  if (!stillHeld) throw new Error("the machine is too slow: commands ran while others were counted")
+
+  await service.stop()
+  const runnerCapacity = 2 * availableParallelism()
+  const drained = await startBenchService(lab, { stateDir, runnerCapacity })
+  return [aloneFigure(alone), togetherFigure(together), await lossFigure(drained.caller, ids)]
+}
+
+/** Keeps the only slot busy and the cores free, so that no other command runs meanwhile. */
+function holdOrder(): CommandOrder {
+  const source = "-re -f lavfi -i anullsrc=sample_rate=8000"
+  return {
+    ffmpeg_command: `ffmpeg ${source} -t ${HOLD_SECONDS} {{out_1}}`,
+    input_files: {},
+    output_files: { out_1: "silence.wav" },
+  }
+}
+
+type Compared = { measured: number; reference: number }
+
+async function compareAlone(caller: Caller, submit: () => Promise<unknown>): Promise<Compared> {
+  const submitMs: number[] = []
+  const healthMs: number[] = []
+  for (let time = 0; time < ROUNDS * ALONE_TIMES; time += 1) {
+    healthMs.push(await timeMs(() => askHealth(caller)))
+    submitMs.push(await timeMs(submit))
+  }
+  return { measured: median(submitMs), reference: median(healthMs) }
+}
+
+async function compareTogether(caller: Caller, submit: () => Promise<unknown>): Promise<Compared> {
+  const reference = await ratePerSecond(() => askHealth(caller))
+  return { measured: await ratePerSecond(submit), reference }
+}
+
+async function ratePerSecond(work: () => Promise<unknown>): Promise<number> {
+  let left = TOGETHER_TIMES
+  async function callOneAfterAnother(): Promise<void> {
+    while (left > 0) {
+      left -= 1
+      await work()
+    }
+  }
+  const callers = Array.from({ length: CALLERS }, () => callOneAfterAnother)
+  const elapsedMs = await timeMs(() => Promise.all(callers.map((call) => call())))
+  return (TOGETHER_TIMES * 1000) / elapsedMs
+}
+
+async function askHealth(caller: Caller): Promise<void> {
+  await caller.ask("GET", "/v1/health")
+}
+
+function aloneFigure({ measured, reference }: Compared): Figure {
+  return {
+    name: "submit: POST /commands until 202, one caller, p50",
+    measured: formatMs(measured),
+    reference: `${formatMs(reference)} GET /health`,
+    comparison: formatDifference(measured - reference, formatMs),
+    goal: `<= ${GOAL.p50Ms} ms`,
+    isMet: measured <= GOAL.p50Ms,
+  }
+}
+
+function togetherFigure({ measured, reference }: Compared): Figure {
+  return {
+    name: `submit: commands a second, ${CALLERS} callers`,
+    measured: `${measured.toFixed(0)} /s`,
+    reference: `${reference.toFixed(0)} /s GET /health`,
+    comparison: formatRatio(measured / reference),
+    goal: `>= ${GOAL.perSecond} /s`,
+    isMet: measured >= GOAL.perSecond,
+  }
+}
+
+async function lossFigure(caller: Caller, ids: string[]): Promise<Figure> {
+  const lastAt = Date.now() + FINAL_MS_MAX
+  const wanted = new Set(ids)
+  let succeeded = 0
+  while (succeeded < ids.length && Date.now() < lastAt) {
+    await sleep(1000)
+    const found = await listCommands(caller)
+    succeeded = found.filter(({ id, status }) => status === "success" && wanted.has(id)).length
+  }
+  return {
+    name: "submit: accepted commands that succeed, restart between",
+    measured: String(succeeded),
+    reference: `${ids.length} accepted`,
+    comparison: `${ids.length - succeeded} lost`,
+    goal: "0 lost",
+    isMet: succeeded === wanted.size,
+  }
+}

@@ -1,0 +1,27 @@
+import { z } from "zod"
+import type { ProbeResult } from "../../src/contract/probe.ts"
+
+const stream = z.object({
+  index: z.int(),
+  codec_type: z.string().optional(),
+  codec_name: z.string().optional(),
+  disposition: z.object({ attached_pic: z.number().optional() }).optional(),
+})
+
+const PICTURE_FORMATS = /^image2$|_pipe$/
+
+export type Stream = z.infer<typeof stream>
+
+/** The first streams of pictures and of sound; the cover of an album is no picture. */
+export function mainStreams(probe: ProbeResult) {
+  const streams = probe.streams.map((each) => stream.parse(each))
+  return {
+    video: streams.find((each) => each.codec_type === "video" && !each.disposition?.attached_pic),
+    audio: streams.find((each) => each.codec_type === "audio"),
+  }
+}
+
+/** Whether a file is one still picture. */
+export function isStill(probe: ProbeResult): boolean {
+  return PICTURE_FORMATS.test(probe.format_name)
+}

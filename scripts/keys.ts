@@ -1,0 +1,48 @@
+import { parseCommand } from "./keys/command.ts"
+import type { Command } from "./keys/command.ts"
+import { createKey, listKeys, revokeKey } from "./keys/operator.ts"
+import type { ListedKey, Operator } from "./keys/operator.ts"
+import { Complaint, runScript } from "./local/complaint.ts"
+import { readPlace } from "./local/place.ts"
+import { storedSecrets } from "./local/secrets.ts"
+import { formatTable } from "./local/table.ts"
+
+await runScript(async () => {
+  const command = parseCommand(process.argv.slice(2))
+  const operator = findOperator(command.remote)
+  await run(command, operator)
+})
+
+async function run(command: Command, operator: Operator): Promise<void> {
+  if (command.kind === "create") {
+    const { account, plan } = command
+    const made = await createKey(operator, { account, ...(plan && { plan }) })
+    console.log(`Key ${made.id} of account ${made.account} (${made.plan}); it is shown only now:`)
+    console.log(made.key)
+    return
+  }
+  if (command.kind === "list") {
+    const rows = (await listKeys(operator)).map(rowOf)
+    console.log(formatTable([["ID", "KEY", "ACCOUNT", "PLAN", "CREATED", "REVOKED"], ...rows]))
+    return
+  }
+  await revokeKey(operator, command.id)
+  console.log(`Key ${command.id} is revoked.`)
+}
+
+function rowOf(key: ListedKey): string[] {
+  const { id, prefix, account, plan, created_at, revoked_at } = key
+  return [id, `${prefix}…`, account, plan, created_at, revoked_at ?? ""]
+}
+
+function findOperator(remote: string | undefined): Operator {
+  if (remote !== undefined) {
+    const token = process.env["OPERATOR_TOKEN"]
+    if (!token) throw new Complaint("--remote needs OPERATOR_TOKEN in the environment.")
+    return { origin: remote, token, isLocal: false }
+  }
+  const { origin, stateDir } = readPlace(process.env)
+  const token = process.env["OPERATOR_TOKEN"] ?? storedSecrets(stateDir)?.OPERATOR_TOKEN
+  if (!token) throw new Complaint(`No service answers at ${origin}; start it with npm start.`)
+  return { origin, token, isLocal: true }
+}

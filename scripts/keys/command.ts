@@ -1,0 +1,71 @@
+import { parseArgs } from "node:util"
+import { PLANS } from "../../src/contract/plan.ts"
+import type { Plan } from "../../src/contract/plan.ts"
+import { Complaint } from "../local/complaint.ts"
+
+export type Command = { remote?: string } & (
+  | { kind: "create"; account: string; plan?: Plan }
+  | { kind: "list" }
+  | { kind: "revoke"; id: string }
+)
+
+const USAGE = `Usage:
+  npm run keys -- create --account NAME [--plan ${PLANS.join("|")}]
+  npm run keys -- list
+  npm run keys -- revoke ID
+--remote URL asks a deployment, with OPERATOR_TOKEN from the environment.`
+
+/** What a command line asks for; throws a Complaint with the usage where it is not understood. */
+export function parseCommand(words: string[]): Command {
+  const { values, positionals } = parseWords(words)
+  const [kind, id, ...rest] = positionals
+  const remote = values.remote === undefined ? {} : { remote: originOf(values.remote) }
+  if (kind === "create" && id === undefined) {
+    if (!values.account) throw misused("create needs --account NAME.")
+    const plan = values.plan === undefined ? {} : { plan: planOf(values.plan) }
+    return { ...remote, kind, account: values.account, ...plan }
+  }
+  if (kind !== "create" && (values.account !== undefined || values.plan !== undefined)) {
+    throw misused("--account and --plan belong to create.")
+  }
+  if (kind === "list" && id === undefined) return { ...remote, kind }
+  if (kind === "revoke" && rest.length === 0) {
+    if (id === undefined) throw misused("revoke needs the ID of a key, as list shows it.")
+    return { ...remote, kind, id }
+  }
+  throw misused(kind === undefined ? "No command." : `Not a command: ${positionals.join(" ")}.`)
+}
+
+function parseWords(words: string[]) {
+  try {
+    return parseArgs({
+      args: words,
+      allowPositionals: true,
+      options: {
+        account: { type: "string" },
+        plan: { type: "string" },
+        remote: { type: "string" },
+      },
+    })
+  } catch (error) {
+    throw misused(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function planOf(text: string): Plan {
+  const plan = PLANS.find((known) => known === text)
+  if (plan === undefined) throw misused(`--plan is one of ${PLANS.join(", ")}.`)
+  return plan
+}
+
+function originOf(text: string): string {
+  const url = URL.parse(text)
+  if (url?.protocol !== "https:" && url?.protocol !== "http:") {
+    throw misused("--remote needs the URL of a deployment.")
+  }
+  return url.origin
+}
+
+function misused(sentence: string): Complaint {
+  return new Complaint(`${sentence}\n${USAGE}`)
+}

@@ -1,0 +1,73 @@
+import { z } from "zod"
+import { PLANS } from "../../src/contract/plan.ts"
+import type { Plan } from "../../src/contract/plan.ts"
+import { Complaint } from "../local/complaint.ts"
+
+const ANSWER_WITHIN_MS = 30_000
+
+/** A service and the token that opens its operator routes. */
+export type Operator = { origin: string; token: string; isLocal: boolean }
+
+const listedKey = z.object({
+  id: z.string(),
+  prefix: z.string(),
+  account: z.string(),
+  plan: z.enum(PLANS),
+  created_at: z.string(),
+  revoked_at: z.string().nullish(),
+})
+const createdKey = listedKey.omit({ revoked_at: true }).extend({ key: z.string() })
+const problem = z.object({ message: z.string() })
+
+export type ListedKey = z.infer<typeof listedKey>
+export type CreatedKey = z.infer<typeof createdKey>
+
+export async function createKey(
+  operator: Operator,
+  wanted: { account: string; plan?: Plan },
+): Promise<CreatedKey> {
+  return createdKey.parse(await ask(operator, "POST", "/operator/keys", wanted))
+}
+
+export async function listKeys(operator: Operator): Promise<ListedKey[]> {
+  return z.array(listedKey).parse(await ask(operator, "GET", "/operator/keys"))
+}
+
+export async function revokeKey(operator: Operator, id: string): Promise<void> {
+  await ask(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
+}
+
+/** The JSON of an answer; throws a Complaint with the service's own sentence where it refuses. */
+async function ask(
+  operator: Operator,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  const response = await send(operator, method, path, body)
+  const answer: unknown = await response.json().catch(() => null)
+  if (response.ok) return answer
+  const { data } = problem.safeParse(answer)
+  throw new Complaint(
+    data?.message ?? `${operator.origin} answered with status ${response.status}.`,
+  )
+}
+
+async function send(
+  operator: Operator,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<Response> {
+  try {
+    return await fetch(operator.origin + path, {
+      method,
+      headers: { authorization: `Bearer ${operator.token}`, "content-type": "application/json" },
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  } catch (error) {
+    const hint = operator.isLocal ? "; start it with npm start" : ""
+    throw new Complaint(`No service answers at ${operator.origin}${hint}.`, { cause: error })
+  }
+}

@@ -1,0 +1,47 @@
+import { isBuiltin } from "node:module"
+import { build } from "esbuild"
+import type { Plugin } from "esbuild"
+
+/** The Worker as one ES module, as workerd runs it. */
+export async function bundleWorker(
+  entryPath: string,
+  define: Record<string, string>,
+): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entryPath],
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    sourcemap: "inline",
+    conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*"],
+    define,
+    keepNames: true,
+    logLevel: "warning",
+    plugins: [nodeBuiltins],
+  })
+  const [file] = outputFiles
+  if (!file) throw new Error("esbuild wrote no file")
+  return file.text
+}
+
+/**
+ * workerd has Node's modules only by `import` and under their `node:` names; packages written in
+ * CommonJS `require` them, so each such call gets a module that imports and hands on.
+ */
+const nodeBuiltins: Plugin = {
+  name: "node-builtins",
+  setup(builder) {
+    builder.onResolve({ filter: /^[a-z:/_0-9]+$/ }, ({ path, kind }) => {
+      if (!isBuiltin(path)) return null
+      const prefixed = path.startsWith("node:") ? path : `node:${path}`
+      if (kind === "require-call") return { path: prefixed, namespace: "required-builtin" }
+      return { path: prefixed, external: true }
+    })
+    builder.onLoad({ filter: /.*/, namespace: "required-builtin" }, ({ path }) => ({
+      contents: `import builtin from "${path}"; module.exports = builtin`,
+      loader: "js",
+    }))
+  },
+}

@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { setTimeout as sleep } from "node:timers/promises"
+import { pickVariables } from "./environment.ts"
+import { diesWithParent } from "./parent-death.ts"
+
+const KILL_AFTER_MS = 10_000
+const QUICK_DEATH_MS = 5000
+const RESTART_DELAY_MIN_MS = 200
+const RESTART_DELAY_MAX_MS = 5000
+
+/** Variables of this process that the runner sees too; no other one reaches it. */
+const PASSED_ON = ["PATH", "FFMPEG_PATH", "FFPROBE_PATH"]
+
+export type RunnerOptions = {
+  port: number
+  capacity: number
+  /** Where tasks have their workspaces. */
+  workDir: string
+  /** Where the runner says that it came up, and the token that it says it with. */
+  hello: { url: string; token: string }
+}
+
+/** Keeps `node container/main.ts` running until it is stopped. */
+export function startRunner(options: RunnerOptions): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const ended = keepRunning(options, stopping.signal)
+  return {
+    async stop() {
+      stopping.abort()
+      await ended
+    },
+  }
+}
+
+async function keepRunning(options: RunnerOptions, signal: AbortSignal): Promise<void> {
+  let quickDeaths = 0
+  while (!signal.aborted) {
+    const bornAt = Date.now()
+    const how = await runOnce(options, signal)
+    if (signal.aborted) return
+    quickDeaths = Date.now() - bornAt < QUICK_DEATH_MS ? quickDeaths + 1 : 0
+    console.error(`The runner ended (${how}) and is started again.`)
+    await sleep(restartDelayMs(quickDeaths), undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** How long to wait after so many runners in a row that died soon after their start. */
+export function restartDelayMs(quickDeaths: number): number {
+  if (quickDeaths <= 1) return 0
+  return Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_MIN_MS * 2 ** (quickDeaths - 2))
+}
+
+async function runOnce(options: RunnerOptions, signal: AbortSignal): Promise<string> {
+  const [program, ...words] = diesWithParent([process.execPath, "container/main.ts"])
+  // A process group of its own spares the runner the terminal's Ctrl-C: it is stopped in order.
+  const child = spawn(program, words, {
+    env: runnerEnvironment(options),
+    stdio: ["ignore", "inherit", "inherit"],
+    detached: true,
+  })
+  signal.addEventListener("abort", stop, { once: true })
+  try {
+    await once(child, "exit")
+    return child.signalCode ?? `exit code ${child.exitCode}`
+  } catch (error) {
+    return String(error)
+  } finally {
+    signal.removeEventListener("abort", stop)
+  }
+
+  function stop() {
+    child.kill("SIGTERM")
+    setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()
+  }
+}
+
+function runnerEnvironment(options: RunnerOptions): Record<string, string> {
+  return {
+    ...pickVariables(process.env, PASSED_ON),
+    RUNNER_PORT: String(options.port),
+    RUNNER_CAPACITY: String(options.capacity),
+    WORK_DIR: options.workDir,
+    HELLO_URL: options.hello.url,
+    HELLO_TOKEN: options.hello.token,
+  }
+}

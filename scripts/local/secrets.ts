@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { z } from "zod"
+import { isSystemError } from "./system-error.ts"
+
+const SECRET_BYTES = 32
+
+const secrets = z.object({ LATHE_SECRET: z.string(), OPERATOR_TOKEN: z.string() })
+
+export type Secrets = z.infer<typeof secrets>
+
+/** The service's two secrets: the environment's, else those kept in the state folder, made once. */
+export function loadSecrets(stateDir: string, environment: NodeJS.ProcessEnv): Secrets {
+  const kept = storedSecrets(stateDir) ?? makeSecrets(stateDir)
+  return {
+    LATHE_SECRET: environment["LATHE_SECRET"] ?? kept.LATHE_SECRET,
+    OPERATOR_TOKEN: environment["OPERATOR_TOKEN"] ?? kept.OPERATOR_TOKEN,
+  }
+}
+
+/** What the state folder keeps; null where no service has run there. */
+export function storedSecrets(stateDir: string): Secrets | null {
+  try {
+    return secrets.parse(JSON.parse(readFileSync(pathIn(stateDir), "utf8")))
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return null
+    throw error
+  }
+}
+
+function makeSecrets(stateDir: string): Secrets {
+  const made = { LATHE_SECRET: randomText(), OPERATOR_TOKEN: randomText() }
+  writeFileSync(pathIn(stateDir), `${JSON.stringify(made, null, 2)}\n`, { flag: "wx", mode: 0o600 })
+  return made
+}
+
+function pathIn(stateDir: string): string {
+  return join(stateDir, "secrets.json")
+}
+
+function randomText(): string {
+  return randomBytes(SECRET_BYTES).toString("base64url")
+}

@@ -1,0 +1,48 @@
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { aptInstall, canAptInstall } from "./apt.ts"
+import type { Step } from "./step.ts"
+
+const MAJOR_VERSION_MIN = 5
+
+const advice =
+  "Lathe needs ffmpeg and ffprobe (5 or newer): install them, for example with " +
+  "`sudo apt-get install ffmpeg` or `brew install ffmpeg`, and run this again."
+
+/** ffmpeg and ffprobe: those of FFMPEG_PATH and FFPROBE_PATH, else those on the PATH. */
+export const ffmpeg: Step = {
+  name: "ffmpeg and ffprobe",
+  advice,
+
+  async isDone() {
+    const programs = [
+      process.env["FFMPEG_PATH"] ?? "ffmpeg",
+      process.env["FFPROBE_PATH"] ?? "ffprobe",
+    ]
+    const answers = await Promise.all(programs.map(isRecent))
+    return answers.every(Boolean)
+  },
+
+  canMake: canAptInstall,
+
+  async make() {
+    await aptInstall("ffmpeg")
+  },
+}
+
+async function isRecent(program: string): Promise<boolean> {
+  try {
+    const { stdout } = await promisify(execFile)(program, ["-version"])
+    return isRecentVersion(stdout)
+  } catch {
+    return false
+  }
+}
+
+/** Whether what `-version` prints is of a usable version; a build from git has no number. */
+export function isRecentVersion(banner: string): boolean {
+  const [, version] = /^ff\w+ version (\S+)/.exec(banner) ?? []
+  if (version === undefined) return false
+  const [, major] = /^n?(\d+)(?:\.|$)/.exec(version) ?? []
+  return major === undefined || Number(major) >= MAJOR_VERSION_MIN
+}
