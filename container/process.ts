@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
+import { existsSync } from "node:fs"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 
@@ -42,6 +43,14 @@ const GRACE_MS = { time_limit: 2000, aborted: 1000 }
 /** The longest time that a timer takes. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
+/** Where it is there, it ends a process with its parent, also where that is killed without a word. */
+const LAUNCHER: readonly [string, ...string[]] | readonly [] = existsSync("/usr/bin/setpriv")
+  ? ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"]
+  : []
+
+/** How the launcher says that the tool is not there. */
+const NOT_FOUND = { exitCode: 127, pattern: /^setpriv: failed to execute/m }
+
 const running = new Set<ChildProcess>()
 
 // A process group of its own would outlive this process, however that ends.
@@ -55,7 +64,8 @@ process.on("exit", () => {
  */
 export function startProcess(order: ProcessOrder): StartedProcess {
   const startedMs = performance.now()
-  const child = spawn(order.tool, order.argv, {
+  const [tool, ...argv] = [...LAUNCHER, order.tool, ...order.argv]
+  const child = spawn(tool, argv, {
     cwd: order.cwd,
     detached: true,
     env: environmentIn(order.cwd),
@@ -73,8 +83,10 @@ export function startProcess(order: ProcessOrder): StartedProcess {
   if (order.onStderrLine) eachLine(child.stderr, order.onStderrLine)
   if (order.onProgressLine) eachLine(child.stdio[3], order.onProgressLine)
   async function finish(): Promise<ProcessEnd> {
-    const spawnError = await closed(child)
+    const error = await closed(child)
     running.delete(child)
+    const isMissing = child.exitCode === NOT_FOUND.exitCode && NOT_FOUND.pattern.test(stderr())
+    const spawnError = isMissing ? stderr().trim() : error
     return {
       exitCode: spawnError === null ? child.exitCode : null,
       signal: child.signalCode,

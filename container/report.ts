@@ -24,6 +24,8 @@ export type Reporter = {
   close(): void
 }
 
+/** By then the lease is long over and the task is somebody else's. */
+const SILENCE_MS_MAX = 60_000
 const TICK_MS = 250
 const UNCHANGED_MS = 2000
 const CHATTER_TIMEOUT_MS = 5000
@@ -32,8 +34,13 @@ const ENDING_PACE = { tries: 200, firstWaitMs: 200, longestWaitMs: 5000 }
 const ENDING_MS = 10 * 60 * 1000
 const ENDING_TIMEOUT_MS = 30_000
 
-/** Opens the reports of one run, with a heartbeat until it ends; `signal` is that of its kill. */
-export function openReporter(io: Io, boot: string, signal: AbortSignal): Reporter {
+/**
+ * Opens the reports of one run, with a heartbeat until it ends. `kill` ends the run; it is pulled
+ * here when the Worker was not heard for so long that it must have given the task to somebody else.
+ */
+export function openReporter(io: Io, boot: string, kill: AbortController): Reporter {
+  const { signal } = kill
+  let heardMs = performance.now()
   async function send(told: Telling<Report["kind"]>, timeoutMs: number): Promise<void> {
     const report = { ...told, boot, at: new Date().toISOString() }
     const answer = await io.call("/reports", {
@@ -48,7 +55,9 @@ export function openReporter(io: Io, boot: string, signal: AbortSignal): Reporte
     const tries = told.kind === "started" ? 3 : 1
     try {
       await retry({ ...transferPace(signal), tries }, () => send(told, CHATTER_TIMEOUT_MS))
+      heardMs = performance.now()
     } catch (error) {
+      if (performance.now() - heardMs > SILENCE_MS_MAX) kill.abort("lost")
       if (!signal.aborted) log("report.lost", { kind: told.kind, error: String(error) })
     }
   }

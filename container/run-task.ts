@@ -25,7 +25,7 @@ export async function runTask(
   const { order, status, switches } = task
   const { kill, interrupt } = switches
   const io = openIo(order, settings.boot, kill)
-  const reporter = openReporter(io, settings.boot, kill.signal)
+  const reporter = openReporter(io, settings.boot, kill)
   const signal = AbortSignal.any([kill.signal, interrupt.signal])
   const ending = await work({ order, settings, status, io, reporter, signal }, switches)
   status.state = "done"
