@@ -104,6 +104,7 @@ CREATE TABLE `jobs` (
 CREATE INDEX `jobs_listed` ON `jobs` (`account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `jobs_listed_by_kind` ON `jobs` (`account_id`,`kind`,`id`);--> statement-breakpoint
 CREATE INDEX `jobs_open` ON `jobs` (`account_id`) WHERE state in ('waiting', 'running');--> statement-breakpoint
+CREATE INDEX `jobs_finished` ON `jobs` (`completed_at`) WHERE completed_at is not null;--> statement-breakpoint
 CREATE INDEX `jobs_unaccepted` ON `jobs` (`created_at`) WHERE accepted_at is null and state in ('waiting', 'running');--> statement-breakpoint
 CREATE TABLE `keys` (
 	`id` text PRIMARY KEY NOT NULL,

@@ -10,8 +10,10 @@ import { handleReport } from "./pipeline/reports.ts"
 import { commands } from "./resources/commands/routes.ts"
 import { files } from "./resources/files/routes.ts"
 import { health } from "./resources/health/routes.ts"
+import { jobs } from "./resources/jobs/routes.ts"
 import { keys } from "./resources/keys/routes.ts"
 import { media } from "./resources/media/routes.ts"
+import { webhooks } from "./resources/webhooks/routes.ts"
 import { handleIo } from "./runner/io.ts"
 
 /** Everything that answers HTTP: the interface, download links, the operator's and runners' doors. */
@@ -25,6 +27,8 @@ app.route("/v1/health", health)
 app.use("/v1/*", authenticate, limitRate)
 app.route("/v1/commands", commands)
 app.route("/v1/files", files)
+app.route("/v1/jobs", jobs)
+app.route("/v1/webhooks", webhooks)
 
 app.route("/media", media)
 

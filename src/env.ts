@@ -17,6 +17,8 @@ export type Env = Record<keyof Settings, string | undefined> & {
   RATE_LIMITER: DurableObjectNamespace<RateLimiter>
   MEDIA_RUNNER: DurableObjectNamespace<MediaRunner>
   FETCH_RUNNER: DurableObjectNamespace<FetchRunner>
+  /** The way to a runner that is a plain process, where users' URLs go another one. */
+  RUNNER?: Fetcher
 }
 
 const parsed = new WeakMap<object, Settings>()

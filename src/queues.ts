@@ -1,6 +1,7 @@
 import { z } from "zod"
 import type { Env } from "./env.ts"
 import { logError } from "./log.ts"
+import { deliver } from "./pipeline/deliver.ts"
 
 const jobMessage = z.object({
   accountId: z.string(),
@@ -11,13 +12,20 @@ const jobMessage = z.object({
 
 type JobMessage = z.infer<typeof jobMessage>
 
+const webhookMessage = z.object({ deliveryId: z.string() })
+
 /** Takes messages of every queue of the service. */
-export async function consume(batch: MessageBatch, env: Env): Promise<void> {
+export async function consume(
+  batch: MessageBatch,
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+): Promise<void> {
   if (batch.queue.endsWith("-dead")) {
-    // The sweep finds jobs again without their message; what died here is only told.
-    logError("queue.dead_letters", { count: batch.messages.length })
+    // The sweep finds jobs and deliveries again without their message; what died is only told.
+    logError("queue.dead_letters", { queue: batch.queue, count: batch.messages.length })
     return
   }
+  if (batch.queue.endsWith("-webhooks")) return startDeliveries(batch, env, ctx)
   await acceptJobs(batch, env)
 }
 
@@ -38,4 +46,20 @@ async function acceptJobs(batch: MessageBatch, env: Env): Promise<void> {
       }
     }),
   )
+}
+
+/** Nobody waits here for a receiver: what fails is found by the sweep. */
+function startDeliveries(
+  batch: MessageBatch,
+  env: Env,
+  ctx: Pick<ExecutionContext, "waitUntil">,
+): void {
+  for (const message of batch.messages) {
+    const { deliveryId } = webhookMessage.parse(message.body)
+    ctx.waitUntil(
+      deliver(env, deliveryId).catch((error: unknown) => {
+        logError("webhooks.delivery_failed", { delivery_id: deliveryId, error: String(error) })
+      }),
+    )
+  }
 }

@@ -24,8 +24,16 @@ export const settings = z.object({
   LINK_SECONDS: count.default(300),
   /** Hosts (`host` or `host:port`, by commas) that user URLs may name though they are not public. */
   ALLOWED_PRIVATE_HOSTS: z.string().default(""),
+  /** Waits between a webhook's tries, in seconds by commas; one more try than there are waits. */
+  WEBHOOK_RETRY_SECONDS: z
+    .string()
+    .regex(/^[1-9]\d{0,6}(,[1-9]\d{0,6})*$/, "expected seconds, by commas")
+    .default("5,300,1800,7200,18000,36000,36000")
+    .transform((text) => text.split(",").map(Number)),
   /** A job that got no capacity by then fails as expired, in seconds. */
   WAIT_SECONDS_MAX: count.default(86_400),
+  /** How long the row of a finished job is kept, in days; its files stay until they are deleted. */
+  JOB_DAYS_MAX: count.default(90),
   /** Numbers that replace those of src/contract/plan.ts. */
   TRIAL_FILE_BYTES_MAX: count.optional(),
   TRIAL_REQUESTS_PER_MINUTE: count.optional(),

@@ -14,6 +14,7 @@ import { loadSecrets } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
 import { startSweepClock } from "./sweep-clock.ts"
 import { makeWorker } from "./worker.ts"
+import type { WorkerBindings } from "./worker.ts"
 
 const START_PATIENCE_MS = 60_000
 
@@ -42,7 +43,7 @@ export async function startService(place: Place, signal: AbortSignal): Promise<S
     port: runnerPort,
     capacity: place.runnerCapacity,
     workDir: join(place.stateDir, "work"),
-    hello: { url: `${place.origin}/operator/runner-up`, token: secrets.OPERATOR_TOKEN },
+    hello: { url: `${ioOrigin(place)}/operator/runner-up`, token: secrets.OPERATOR_TOKEN },
   })
   started.defer(() => runner.stop())
   const clock = startSweepClock(async () => await runCron(worker), place.sweepEveryMs)
@@ -70,16 +71,21 @@ async function runCron(worker: Miniflare): Promise<void> {
 }
 
 /** The settings that the environment names, and those that only this process can know. */
-function bindingsFor(place: Place, secrets: Secrets, runnerPort: number): Record<string, string> {
+function bindingsFor(place: Place, secrets: Secrets, runnerPort: number): WorkerBindings {
   const bindings = {
     ...pickVariables(process.env, settingNames),
     ...secrets,
     RUNNER_ORIGIN: `http://127.0.0.1:${runnerPort}`,
     RUNNER_CAPACITY: String(place.runnerCapacity),
-    IO_ORIGIN: place.origin,
+    IO_ORIGIN: ioOrigin(place),
   }
   const issue = settings.safeParse(bindings).error?.issues[0]
   if (issue)
     throw new Complaint(`The setting ${issue.path.join(".")} is not right: ${issue.message}.`)
   return bindings
+}
+
+/** Where the runner reaches the Worker: straight, unless the environment names a way through another. */
+function ioOrigin(place: Place): string {
+  return process.env["IO_ORIGIN"] ?? place.origin
 }

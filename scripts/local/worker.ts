@@ -4,11 +4,18 @@ import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare"
 import { unstable_getMiniflareWorkerOptions } from "wrangler"
 import { z } from "zod"
 import { bundleWorker } from "./bundle.ts"
+import { outboundWorker, OUTBOUND_WORKER } from "./outbound-worker.ts"
 import { canDieWithParent } from "./parent-death.ts"
 import type { Place } from "./place.ts"
 import { patchR2 } from "./r2-patch.ts"
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
+/** Settings of the Worker; those that the start script acts on itself are named. */
+export type WorkerBindings = Record<string, string> & {
+  RUNNER_ORIGIN: string
+  ALLOWED_PRIVATE_HOSTS?: string
+}
 
 const variables = z.record(z.string(), z.json()).default({})
 
@@ -16,10 +23,7 @@ const variables = z.record(z.string(), z.json()).default({})
  * The Worker of wrangler.toml in workerd, everything it is bound to emulated in the state folder.
  * It answers once `ready` is awaited; workerd is started again when it dies.
  */
-export async function makeWorker(
-  place: Place,
-  bindings: Record<string, string>,
-): Promise<Miniflare> {
+export async function makeWorker(place: Place, bindings: WorkerBindings): Promise<Miniflare> {
   patchR2()
   useWorkerdThatDiesWithParent()
   const options = await workerOptions(bindings)
@@ -36,7 +40,7 @@ export async function makeWorker(
       resourcePersistencePath: join(place.stateDir, "v3"),
       unsafeHandleRuntimeRestart: () => console.error("workerd was started again."),
       handleStructuredLogs: ({ level, message }) => console.log(`[worker ${level}] ${message}`),
-      workers: [options],
+      workers: [options, outboundWorker(bindings.ALLOWED_PRIVATE_HOSTS ?? "")],
     }),
   )
   // Miniflare's own handlers end this process at once, before anything else could stop in order.
@@ -48,7 +52,7 @@ export async function makeWorker(
   return miniflare
 }
 
-async function workerOptions(bindings: Record<string, string>) {
+async function workerOptions(bindings: WorkerBindings) {
   // It would say where secrets come from and which are missing, though `bindings` has them all.
   process.env["WRANGLER_LOG"] ??= "error"
   const {
@@ -61,6 +65,11 @@ async function workerOptions(bindings: Record<string, string>) {
   return {
     ...fromConfig,
     bindings: { ...variables.parse(fromConfig["bindings"]), ...bindings },
+    // Users' URLs are called only where their addresses were checked, the runner by a way of its own.
+    outboundService: OUTBOUND_WORKER,
+    serviceBindings: {
+      RUNNER: { external: { address: new URL(bindings.RUNNER_ORIGIN).host, http: {} } },
+    },
     modules: [{ type: "ESModule" as const, path: "index.js", contents }],
   }
 }

@@ -17,12 +17,21 @@ export function readPage(c: AppContext): Page {
   }
 }
 
-/** Names the next page in a `Link` header, where there may be one. */
-export function linkNext(c: AppContext, path: string, page: Page, rows: { id: string }[]): void {
+/** Names the next page in a `Link` header, where there may be one; it keeps the list's filters. */
+export function linkNext(
+  c: AppContext,
+  path: string,
+  page: Page & { filters?: Record<string, string | undefined> },
+  rows: { id: string }[],
+): void {
   const last = rows.at(-1)
   if (!last || rows.length < page.limit) return
   const cursor = toBase64Url(new TextEncoder().encode(last.id))
-  c.header("link", `<${baseUrl(c)}${path}?limit=${page.limit}&cursor=${cursor}>; rel="next"`)
+  const query = new URLSearchParams({ limit: String(page.limit), cursor })
+  for (const [name, value] of Object.entries(page.filters ?? {})) {
+    if (value !== undefined) query.set(name, value)
+  }
+  c.header("link", `<${baseUrl(c)}${path}?${query.toString()}>; rel="next"`)
 }
 
 function wholeNumber(field: string, text: string, from: number, to: number): number {

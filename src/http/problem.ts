@@ -7,6 +7,8 @@ export const STATUS_OF = {
   not_found: 404,
   method_not_allowed: 405,
   idempotency_conflict: 409,
+  already_final: 409,
+  not_final: 409,
   link_expired: 410,
   payload_too_large: 413,
   unsupported_media_type: 415,

@@ -11,11 +11,17 @@ export function readReference(text: string, origin: string): Reference {
   if (byId !== undefined) return fileReference(byId)
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED }
-  if (url.origin !== origin) return { error: "imports are not built yet" }
+  if (canonicalOrigin(url) !== canonicalOrigin(new URL(origin)))
+    return { error: "imports are not built yet" }
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return { error: EXPECTED }
   if (room === "fetch") return { error: "fetch_not_an_input: import the page with POST /files" }
   return room === "files" && name ? fileReference(id) : { error: EXPECTED }
+}
+
+/** The origin of a URL, one spelling for all names of this machine. */
+function canonicalOrigin(url: URL): string {
+  return url.origin.replace(/^http:\/\/(?:localhost|\[::1\])(?=:|$)/, "http://127.0.0.1")
 }
 
 function fileReference(id: string): Reference {

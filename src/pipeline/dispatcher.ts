@@ -1,30 +1,29 @@
 import { DurableObject } from "cloudflare:workers"
-import type { Failure } from "../contract/failure.ts"
 import { LEASE_MS } from "../contract/protocol.ts"
 import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { deleteTask } from "../runner/client.ts"
 import { openDatabase } from "../storage/database.ts"
-import { FREED, isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
+import { isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
 import type { HeldTask, HeldTasks, NewHeldTask } from "../storage/held-tasks.ts"
 import { noteAccepted } from "../storage/jobs.ts"
 import { findPlan, isRunningAt, listOpenTasks } from "../storage/tasks.ts"
 import type { OpenTask } from "../storage/tasks.ts"
+import { askForSlots } from "./ask.ts"
 import { dispatchTask } from "./dispatch.ts"
 import { takeBackMoves } from "./job.ts"
+import { judgeTasks } from "./judge.ts"
 import { endJob, move } from "./settle.ts"
-import { failureOfInputs, isBlocked } from "./task.ts"
+import { isBlocked } from "./task.ts"
+import { openWatchers } from "./watchers.ts"
+import type { Change, Progress, Seen } from "./watchers.ts"
 import { logError } from "../log.ts"
 
 const ALARM_MS = 5_000
 const NOTE_ACCEPTED_MS = 50
-const READY_MAX = 100
 
 /** A task as its job was created: enough to hold it without reading D1. */
 export type NewTask = { id: string; jobId: string; priority: number; blocked: boolean }
-
-/** How far a job is: `percent` from 0 to 100, `etaSeconds` where it can be told. */
-export type Progress = { percent: number; etaSeconds?: number | undefined }
 
 /** What a runner's sign of life says. */
 export type Sign = { taskId: string; fence: number; boot: string; progress?: Progress | undefined }
@@ -32,7 +31,7 @@ export type Sign = { taskId: string; fence: number; boot: string; progress?: Pro
 /** Orders an account's tasks, holds their leases and knows their progress; one per account. */
 export class Dispatcher extends DurableObject<Env> {
   readonly #held: HeldTasks
-  readonly #progress = new Map<string, Progress>()
+  readonly #watchers = openWatchers()
   readonly #dispatching = new Set<string>()
   readonly #accepted = new Set<string>()
   #runningMax: number | null = null
@@ -66,7 +65,8 @@ export class Dispatcher extends DurableObject<Env> {
       if (task.boot !== null && task.boot !== sign.boot) return false
       const leaseUntil = Date.now() + LEASE_MS
       this.#held.save({ ...task, step: "running", boot: sign.boot, leaseUntil })
-      if (sign.progress) this.#progress.set(jobId, sign.progress)
+      if (task.step === "posting") this.#watchers.moved(jobId)
+      if (sign.progress) this.#watchers.progressed(jobId, sign.progress)
       return true
     }
     const place = { accountId, taskId: sign.taskId, fence: sign.fence }
@@ -75,11 +75,12 @@ export class Dispatcher extends DurableObject<Env> {
 
   /** Lets go of tasks that are over, judges those that waited for them, and starts others. */
   async ended(accountId: string, taskIds: string[], stopped = false): Promise<void> {
-    const ids = taskIds.filter((id) => this.#held.find(id) !== null)
+    const ending = taskIds.flatMap((id) => this.#held.find(id) ?? [])
+    for (const { jobId } of ending) this.#watchers.moved(jobId)
+    const ids = ending.map((task) => task.id)
     const blocked = this.#held.blocked().map((task) => task.id)
     if (ids.length + blocked.length > 0) {
-      const database = openDatabase(this.env.DB)
-      const open = await listOpenTasks(database, accountId, [...ids, ...blocked])
+      const open = await this.#readOpen(accountId, [...ids, ...blocked])
       const stillOpen = new Set(open.map((task) => task.id))
       for (const id of ids) if (!stillOpen.has(id)) this.#letGo(id, stopped)
       await this.#judge(open)
@@ -89,14 +90,23 @@ export class Dispatcher extends DurableObject<Env> {
 
   /** How far a job is; null where nothing of it is under way. */
   async progressOf(jobId: string): Promise<Progress | null> {
-    return this.#progress.get(jobId) ?? null
+    return this.#watchers.progressOf(jobId)
+  }
+
+  /** Resolves once a job moved or went further than it was seen to be, or the time is over. */
+  async nextChange(jobId: string, seen: Seen | null, timeoutMs: number): Promise<Change> {
+    return await this.#watchers.next(jobId, seen, timeoutMs)
   }
 
   /** Makes what is held agree with D1, and goes on. */
   async tick(accountId: string): Promise<void> {
     await this.#arm(accountId)
-    const open = await listOpenTasks(openDatabase(this.env.DB), accountId)
-    for (const task of open) this.#adopt(task)
+    const open = await this.#readOpen(accountId)
+    for (const task of open) {
+      this.#adopt(task)
+      this.#accepted.add(task.jobId)
+    }
+    this.#after(this.#noteAccepted())
     const stillOpen = new Set(open.map((task) => task.id))
     const gone = this.#held.all().filter((task) => !stillOpen.has(task.id))
     await this.#judge(open)
@@ -111,6 +121,13 @@ export class Dispatcher extends DurableObject<Env> {
     const lost = this.#held
       .underWay()
       .filter((task) => task.step === "running" && task.boot !== null && task.boot !== boot)
+    for (const task of lost) await this.#takeBack(task, true)
+    await this.pump(accountId)
+  }
+
+  /** A slot's container stopped: the run that it had accepted went with it. */
+  async slotStopped(accountId: string, slot: string): Promise<void> {
+    const lost = this.#held.underWay().filter((task) => task.slot === slot && task.boot !== null)
     for (const task of lost) await this.#takeBack(task, true)
     await this.pump(accountId)
   }
@@ -146,27 +163,9 @@ export class Dispatcher extends DurableObject<Env> {
   }
 
   async #pumpOnce(accountId: string): Promise<void> {
-    const underWay = this.#held.underWay()
-    const room = Math.max(0, (await this.#limit(accountId)) - underWay.length)
-    const want = this.#held.ready(Math.min(room, READY_MAX)).length
-    const using = underWay.flatMap((task) => (task.grant === null ? [] : [task.grant]))
-    const done = this.#held.spent().filter((grant) => !using.includes(grant))
-    if (want === 0 && done.length === 0) return
-    const ask = Math.max(Number(this.#held.fact("ask") ?? 0) + 1, Date.now())
-    this.#held.note("ask", String(ask))
-    const pool = this.env.POOL.getByName("media")
-    const grants = await pool.ask({ accountId, ask, want, using, done })
-    if (grants === null) return
-    this.#held.keepSpent(grants.map((grant) => grant.id))
-    const spent = new Set(this.#held.spent())
-    const offers = grants.filter((grant) => !spent.has(grant.id))
-    const ready = this.#held.ready(offers.length)
-    for (const [index, task] of ready.entries()) {
-      const grant = offers[index]
-      if (!grant) break
-      this.#held.spend(grant.id)
-      this.#start({ ...task, step: "starting", slot: grant.slot, grant: grant.id }, accountId)
-    }
+    const runningMax = await this.#limit(accountId)
+    const started = await askForSlots(this.env, this.#held, { accountId, runningMax })
+    for (const task of started) this.#start(task, accountId)
   }
 
   #start(task: HeldTask, accountId: string): void {
@@ -175,6 +174,7 @@ export class Dispatcher extends DurableObject<Env> {
     this.#held.save({ ...task, leaseUntil: Date.now() + LEASE_MS })
     const done = dispatchTask(this.env, this.#held, task.id, task.grant).then(async (outcome) => {
       this.#dispatching.delete(task.id)
+      if (outcome === "running") this.#watchers.moved(task.jobId)
       if (outcome === "gone") this.#letGo(task.id, false)
       const held = this.#held.find(task.id)
       if (outcome === "no capacity" && held) await this.#takeBack(held, false)
@@ -198,32 +198,32 @@ export class Dispatcher extends DurableObject<Env> {
     const lost = { taskId: id, fence, counted, now: Date.now() }
     const { snapshot } = await move(this.env, jobId, (read) => takeBackMoves(read, lost))
     if (slot) this.#after(deleteTask(this.env, { slot, taskId: id, fence }))
-    const held = this.#held.find(id)
-    if (!held || held.fence !== fence) return
-    const [now] = snapshot
-      ? await listOpenTasks(openDatabase(this.env.DB), snapshot.job.accountId, [id])
-      : []
-    if (now?.state !== "waiting") return this.#letGo(id, false)
-    this.#progress.delete(jobId)
-    this.#held.save({ ...held, ...FREED, step: "waiting" })
+    const accountId = snapshot?.job.accountId
+    const open = accountId ? await this.#readOpen(accountId, [id]) : []
+    if (open.length === 0) return this.#letGo(id, false)
+    this.#watchers.stopped(jobId)
+    await this.#judge(open)
+  }
+
+  async #readOpen(accountId: string, ids?: string[]): Promise<OpenTask[]> {
+    return await listOpenTasks(openDatabase(this.env.DB), accountId, ids)
   }
 
   async #judge(open: OpenTask[]): Promise<void> {
-    for (const task of open) {
-      const held = this.#held.find(task.id)
-      if (task.state !== "waiting" || (held?.step !== "blocked" && held?.step !== "waiting"))
-        continue
-      const failure = failureOfInputs(task.inputs)
-      if (failure) await this.#fail(task.jobId, failure)
-      else if (held.step === "blocked" && !isBlocked(task.inputs)) {
-        this.#held.save({ ...held, step: "waiting" })
-      }
+    const waitMsMax = settingsOf(this.env).WAIT_SECONDS_MAX * 1000
+    for (const { jobId, failure } of judgeTasks(this.#held, open, { now: Date.now(), waitMsMax })) {
+      await endJob(this.env, jobId, { state: "failed", failure })
+      for (const task of this.#held.ofJob(jobId)) this.#letGo(task.id, false)
     }
+    this.#pumpLater()
   }
 
-  async #fail(jobId: string, failure: Failure): Promise<void> {
-    await endJob(this.env, jobId, { state: "failed", failure })
-    for (const task of this.#held.ofJob(jobId)) this.#letGo(task.id, false)
+  /** Pumps again when the first of the tasks that hold back may start. */
+  #pumpLater(): void {
+    const accountId = this.#held.fact("account")
+    const waitMs = this.#held.nextReadyIn(Date.now())
+    if (accountId === null || waitMs === null) return
+    this.#after(scheduler.wait(waitMs).then(() => this.pump(accountId)))
   }
 
   #adopt(task: OpenTask): void {
@@ -244,7 +244,7 @@ export class Dispatcher extends DurableObject<Env> {
     const task = this.#held.find(id)
     if (!task) return
     this.#held.drop(id)
-    this.#progress.delete(task.jobId)
+    this.#watchers.stopped(task.jobId)
     const { slot, fence } = task
     if (stopped && slot && fence) this.#after(deleteTask(this.env, { slot, taskId: id, fence }))
   }

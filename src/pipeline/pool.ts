@@ -56,6 +56,13 @@ export class Pool extends DurableObject<Env> {
     )
   }
 
+  /** A slot's container stopped: whoever holds the slot takes its run back at once. */
+  async slotStopped(slot: string): Promise<void> {
+    const grant = this.#grants.all().find((given) => given.slot === slot)
+    if (!grant) return
+    await this.env.DISPATCHER.getByName(grant.accountId).slotStopped(grant.accountId, slot)
+  }
+
   override async alarm(): Promise<void> {
     await this.#arm()
     for (const accountId of this.#grants.silentAskers(Date.now() - POKE_MS)) this.#poke(accountId)
@@ -88,7 +95,8 @@ export class Pool extends DurableObject<Env> {
     }
     const next = this.#grants.asker(asker.accountId)
     if (!next || next.want < 1) return null
-    const id = this.#grants.lastGrant() + 1
+    // Runners remember the highest number of a slot, longer than this object may remember it.
+    const id = Math.max(this.#grants.lastGrant() + 1, Date.now())
     const grant = { id, slot, accountId: next.accountId }
     this.#grants.give(grant)
     this.#grants.noteHolder(grant)

@@ -1,7 +1,7 @@
 import { isFinal } from "../contract/state.ts"
 import type { Env } from "../env.ts"
 import type { Job } from "../storage/schema.ts"
-import type { Progress } from "./dispatcher.ts"
+import type { Progress } from "./watchers.ts"
 
 /** How far an open job is, from the dispatcher that knows; null where it is over or not begun. */
 export async function progressOf(env: Env, job: Job): Promise<Progress | null> {

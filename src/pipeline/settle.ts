@@ -1,5 +1,4 @@
 import type { Failure } from "../contract/failure.ts"
-import type { ProbeResult } from "../contract/probe.ts"
 import { isFinal } from "../contract/state.ts"
 import type { FinalState } from "../contract/state.ts"
 import { logError } from "../log.ts"
@@ -8,14 +7,11 @@ import { openDatabase } from "../storage/database.ts"
 import { findWaitingDelivery } from "../storage/deliveries.ts"
 import { moveJob, readSnapshot } from "../storage/jobs.ts"
 import type { Moves, Snapshot } from "../storage/jobs.ts"
-import { probeObjectKey } from "../storage/objects.ts"
+import { storeProbe } from "../storage/probes.ts"
 import type { TaskRun } from "../runner/token.ts"
 import { makeEndNotice } from "./end-notice.ts"
 import { endMoves, settleMoves } from "./job.ts"
 import type { TerminalReport } from "./job.ts"
-
-/** A probe above this many characters is kept in R2 and only its head in the row. */
-const ROW_PROBE_LENGTH_MAX = 32 * 1024
 
 const TRIES_MAX = 10
 
@@ -63,9 +59,9 @@ export async function move(
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const moves = snapshot && compute(snapshot)
     if (!snapshot || !moves) return { moved: false, taskIds, snapshot }
-    await keepBigProbes(env, snapshot, moves)
     const now = Date.now()
     const delivery = makeEndNotice(snapshot, moves, now)
+    await keepBigProbes(env, snapshot, moves)
     const { version } = snapshot.job
     const told = delivery ? { ...moves, delivery } : moves
     if (await moveJob(database, { jobId, version, moves: told, now })) {
@@ -93,16 +89,7 @@ function wasEndedBy(snapshot: Snapshot, run: TaskRun, report: TerminalReport): b
 
 async function keepBigProbes(env: Env, snapshot: Snapshot, moves: Moves): Promise<void> {
   for (const { id, set } of moves.files) {
-    const text = set.probe ? JSON.stringify(set.probe) : ""
-    if (!set.probe || text.length <= ROW_PROBE_LENGTH_MAX) continue
     const stored = set.objectKey ?? snapshot.files.find((file) => file.id === id)?.objectKey
-    if (!stored) continue
-    set.probeObjectKey = probeObjectKey(stored)
-    await env.MEDIA.put(set.probeObjectKey, text)
-    set.probe = headOf(set.probe)
+    if (set.probe && stored) Object.assign(set, await storeProbe(env.MEDIA, set.probe, stored))
   }
-}
-
-function headOf(probe: ProbeResult): ProbeResult {
-  return { ...probe, streams: [], format: {} }
 }

@@ -1,3 +1,4 @@
+import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { openDatabase } from "../storage/database.ts"
 import type { Database } from "../storage/database.ts"
@@ -5,6 +6,7 @@ import { listDueDeliveries } from "../storage/deliveries.ts"
 import { forgetGarbage, listDueGarbage, postponeGarbage } from "../storage/garbage.ts"
 import { forgetIdempotency } from "../storage/idempotency.ts"
 import { listAccountsWithOpenJobs, listUnaccepted } from "../storage/jobs.ts"
+import { forgetFinishedJobs } from "../storage/retention.ts"
 import { abortUpload, deletePrefix } from "../storage/objects.ts"
 import { closeUpload, listAbandoned, listUploadsBelow, markDying } from "../storage/uploads.ts"
 import type { Upload } from "../storage/schema.ts"
@@ -15,6 +17,8 @@ const HOUR_MS = 3_600_000
 const UPLOAD_MS_MAX = 24 * HOUR_MS
 const PASSES = 2
 const ACCEPT_MS_MAX = 30_000
+/** D1 takes 100 bound parameters a statement. */
+const JOBS_FORGOTTEN_MAX = 90
 const ROWS_MAX = 100
 
 /** Finds whatever was left behind or forgotten, and puts it on its way again. */
@@ -26,6 +30,7 @@ export async function sweep(env: Env, now: number): Promise<void> {
     collectGarbage(env, now),
     removeAbandonedUploads(env, now),
     forgetIdempotency(openDatabase(env.DB), now),
+    forgetOldJobs(env, now),
   ])
   for (const result of results) {
     if (result.status === "fulfilled") continue
@@ -72,6 +77,11 @@ async function acceptAgain(env: Env, now: number): Promise<void> {
 async function deliverAgain(env: Env, now: number): Promise<void> {
   const due = await listDueDeliveries(openDatabase(env.DB), now, ROWS_MAX)
   for (const deliveryId of due) await nudgeDelivery(env, deliveryId)
+}
+
+async function forgetOldJobs(env: Env, now: number): Promise<void> {
+  const before = now - settingsOf(env).JOB_DAYS_MAX * 24 * HOUR_MS
+  await forgetFinishedJobs(openDatabase(env.DB), before, JOBS_FORGOTTEN_MAX)
 }
 
 async function tickDispatchers(env: Env): Promise<void> {

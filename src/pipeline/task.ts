@@ -24,6 +24,20 @@ export function isSpent(task: Pick<Task, "failures" | "interruptions">): boolean
   return task.failures >= BUDGETS.failures || task.interruptions >= BUDGETS.interruptions
 }
 
+/** How long a task that was taken back waits before its next dispatch, in milliseconds. */
+export function backOffMs(task: Pick<Task, "failures" | "interruptions">): number {
+  const setbacks = task.failures + task.interruptions
+  return setbacks === 0 ? 1_000 : Math.min(30_000, 500 * 4 ** (setbacks - 1))
+}
+
+export function expired(): Failure {
+  return {
+    code: "expired",
+    message: "No runner had room for this job for too long; it can be sent again.",
+    lines: [],
+  }
+}
+
 export function runnerLost(): Failure {
   return {
     code: "runner_lost",

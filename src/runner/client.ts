@@ -69,7 +69,8 @@ async function callRunner(
     headers: { "content-type": "application/json", [PROTOCOL_HEADER]: PROTOCOL_VERSION },
     signal: AbortSignal.timeout(CALL_MS),
   })
-  return origin ? await fetch(request) : await env.MEDIA_RUNNER.getByName(slot).fetch(request)
+  if (!origin) return await env.MEDIA_RUNNER.getByName(slot).fetch(request)
+  return env.RUNNER ? await env.RUNNER.fetch(request) : await fetch(request)
 }
 
 function names(prefix: string, count: number): string[] {

@@ -3,7 +3,7 @@ import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
 import type { Page } from "./jobs.ts"
 import { prefixOf } from "./objects.ts"
-import { files, garbage, jobs, taskInputs, tasks } from "./schema.ts"
+import { files, garbage, jobs } from "./schema.ts"
 import type { File, Job } from "./schema.ts"
 
 /** A file and the job that took it in; a file that was an output has none of its own. */
@@ -65,28 +65,18 @@ export async function listFiles(
 }
 
 /**
- * Removes a file, the job that only took it in, and hands its objects to the garbage. A task that
- * reads the file keeps them until it is done.
+ * Removes a file without a job of its own, whose objects become garbage. A task that reads it
+ * keeps the bytes until it is done.
  */
-export async function deleteFile(database: Database, file: File, now: number): Promise<void> {
-  const ownJob = file.source === "upload" ? file.jobId : null
-  const ownTasks = sql`(select ${tasks.id} from ${tasks} where ${tasks.jobId} = ${ownJob})`
+export async function removeFile(database: Database, file: File, now: number): Promise<void> {
+  const left = file.objectKey === null ? [] : [prefixOf(file.objectKey)]
   await runBatch(database, [
-    ...(file.objectKey
-      ? [
-          database
-            .insert(garbage)
-            .values({ prefix: prefixOf(file.objectKey), fileId: file.id, dueAt: now })
-            .onConflictDoNothing(),
-        ]
-      : []),
-    ...(ownJob
-      ? [
-          database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${ownTasks}`),
-          database.delete(tasks).where(eq(tasks.jobId, ownJob)),
-          database.delete(jobs).where(eq(jobs.id, ownJob)),
-        ]
-      : []),
+    ...left.map((prefix) =>
+      database
+        .insert(garbage)
+        .values({ prefix, fileId: file.id, dueAt: now })
+        .onConflictDoNothing(),
+    ),
     database.delete(files).where(eq(files.id, file.id)),
   ])
 }

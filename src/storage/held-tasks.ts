@@ -8,11 +8,20 @@ export type HeldTask = {
   slot: string | null
   grant: number | null
   leaseUntil: number
+  /** A task that was taken back is not given out again before this moment. */
+  notBefore: number
   boot: string | null
 }
 
 /** What a task lets go of when it waits again. */
-export const FREED = { fence: null, slot: null, grant: null, boot: null, leaseUntil: 0 }
+export const FREED = {
+  fence: null,
+  slot: null,
+  grant: null,
+  boot: null,
+  leaseUntil: 0,
+  notBefore: 0,
+}
 
 export type NewHeldTask = Pick<HeldTask, "id" | "jobId" | "priority" | "step"> &
   Partial<Pick<HeldTask, "slot" | "grant" | "fence">>
@@ -35,17 +44,18 @@ export type HeldTasks = ReturnType<typeof openHeldTasks>
 export function openHeldTasks(sql: SqlStorage) {
   sql.exec(`create table if not exists held (
     id text primary key, job_id text not null, priority integer not null, step text not null,
-    fence integer, slot text, grant_id integer, lease_until integer not null, boot text)`)
+    fence integer, slot text, grant_id integer, lease_until integer not null, not_before integer not null,
+    boot text)`)
   sql.exec("create index if not exists held_order on held (step, priority desc, id)")
   sql.exec("create table if not exists spent (grant_id integer primary key)")
   sql.exec("create table if not exists facts (name text primary key, value text not null)")
-  return { ...taskTable(sql), ...grantTable(sql), ...factTable(sql) }
+  return { ...taskReads(sql), ...taskWrites(sql), ...grantTable(sql), ...factTable(sql) }
 }
 
 const COLUMNS = `id, job_id as jobId, priority, step, fence, slot, grant_id as "grant",
-  lease_until as leaseUntil, boot`
+  lease_until as leaseUntil, not_before as notBefore, boot`
 
-function taskTable(sql: SqlStorage) {
+function taskReads(sql: SqlStorage) {
   function select(where: string, ...values: SqlStorageValue[]): HeldTask[] {
     return sql.exec<HeldTask>(`select ${COLUMNS} from held ${where}`, ...values).toArray()
   }
@@ -55,38 +65,58 @@ function taskTable(sql: SqlStorage) {
     ofJob: (jobId: string) => select("where job_id = ?", jobId),
     blocked: () => select("where step = 'blocked'"),
     /** Tasks that could start now, in the order in which they are to. */
-    ready: (limit: number) =>
-      select("where step = 'waiting' order by priority desc, id limit ?", limit),
+    ready: (limit: number, now: number) =>
+      select(
+        "where step = 'waiting' and not_before <= ? order by priority desc, id limit ?",
+        now,
+        limit,
+      ),
+    /** Milliseconds until the first task that holds back may start; null where none does. */
+    nextReadyIn(now: number): number | null {
+      const { first } = sql
+        .exec<{ first: number | null }>(
+          "select min(not_before) as first from held where step = 'waiting' and not_before > ?",
+          now,
+        )
+        .one()
+      return first === null ? null : first - now
+    },
     /** Tasks that hold a grant. */
     underWay: () => select("where step in ('starting', 'posting', 'running')"),
     isEmpty: () => sql.exec("select 1 from held limit 1").toArray().length === 0,
+  }
+}
+
+function taskWrites(sql: SqlStorage) {
+  return {
     /** Takes a task in; one that is held already stays as it is. True where it is new. */
     add(task: HeldTask): boolean {
-      return (
-        sql.exec(
-          `insert into held (id, job_id, priority, step, fence, slot, grant_id, lease_until, boot)
-           values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-          task.id,
-          task.jobId,
-          task.priority,
-          task.step,
-          task.fence,
-          task.slot,
-          task.grant,
-          task.leaseUntil,
-          task.boot,
-        ).rowsWritten > 0
-      )
-    },
-    save(task: HeldTask): void {
-      sql.exec(
-        `update held set step = ?, fence = ?, slot = ?, grant_id = ?, lease_until = ?, boot = ?
-         where id = ?`,
+      const { rowsWritten } = sql.exec(
+        `insert into held (id, job_id, priority, step, fence, slot, grant_id, lease_until,
+         not_before, boot) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+        task.id,
+        task.jobId,
+        task.priority,
         task.step,
         task.fence,
         task.slot,
         task.grant,
         task.leaseUntil,
+        task.notBefore,
+        task.boot,
+      )
+      return rowsWritten > 0
+    },
+    save(task: HeldTask): void {
+      sql.exec(
+        `update held set step = ?, fence = ?, slot = ?, grant_id = ?, lease_until = ?,
+         not_before = ?, boot = ? where id = ?`,
+        task.step,
+        task.fence,
+        task.slot,
+        task.grant,
+        task.leaseUntil,
+        task.notBefore,
         task.boot,
         task.id,
       )

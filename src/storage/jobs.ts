@@ -1,7 +1,7 @@
-import { and, desc, eq, isNull, lt, sql } from "drizzle-orm"
+import { and, desc, eq, inArray, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { z } from "zod"
-import type { JobKind } from "../contract/state.ts"
+import type { JobKind, State } from "../contract/state.ts"
 import { groupRows, runBatch } from "./database.ts"
 import type { Database, Statement } from "./database.ts"
 import {
@@ -84,11 +84,14 @@ export async function findJob(
 
 export type Page = { limit: number; offset: number; before?: string | undefined }
 
-/** Jobs of one kind, newest first. */
+/** Which jobs to list; all where nothing is named. */
+export type JobFilter = { kind?: JobKind | undefined; states?: readonly State[] | undefined }
+
+/** Jobs of an account, newest first. */
 export async function listJobs(
   database: Database,
   accountId: string,
-  kind: JobKind,
+  { kind, states }: JobFilter,
   page: Page,
 ): Promise<Job[]> {
   return await database
@@ -97,7 +100,8 @@ export async function listJobs(
     .where(
       and(
         eq(jobs.accountId, accountId),
-        eq(jobs.kind, kind),
+        kind && eq(jobs.kind, kind),
+        states && inArray(jobs.state, [...states]),
         page.before ? lt(jobs.id, page.before) : undefined,
       ),
     )

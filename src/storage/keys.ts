@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull } from "drizzle-orm"
+import { and, desc, eq, isNull, sql } from "drizzle-orm"
 import type { Plan } from "../contract/plan.ts"
 import type { Database } from "./database.ts"
 import { accounts, keys } from "./schema.ts"
@@ -66,4 +66,21 @@ export async function revokeKey(database: Database, id: string, now: number): Pr
     .set({ revokedAt: now })
     .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
   return true
+}
+
+/** Gives an account another webhook secret; the one before is kept beside it. */
+export async function rotateWebhookSecret(
+  database: Database,
+  accountId: string,
+  webhookSecret: string,
+  now: number,
+): Promise<void> {
+  await database
+    .update(accounts)
+    .set({
+      webhookSecretBefore: sql`webhook_secret`,
+      webhookSecret,
+      webhookSecretRotatedAt: now,
+    })
+    .where(eq(accounts.id, accountId))
 }

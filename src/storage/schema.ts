@@ -72,6 +72,9 @@ export const jobs = sqliteTable(
     index("jobs_open")
       .on(table.accountId)
       .where(sql`state in ('waiting', 'running')`),
+    index("jobs_finished")
+      .on(table.completedAt)
+      .where(sql`completed_at is not null`),
     index("jobs_unaccepted")
       .on(table.createdAt)
       .where(sql`accepted_at is null and state in ('waiting', 'running')`),
@@ -199,6 +202,7 @@ export const deliveries = sqliteTable(
     /** The very bytes of every try. */
     body: text("body").notNull(),
     state: text("state", { enum: DELIVERY_STATES }).notNull(),
+    /** Tries of this round; a replay begins another. */
     tries: integer("tries").notNull().default(0),
     nextTryAt: integer("next_try_at").notNull(),
     createdAt: integer("created_at").notNull(),

@@ -118,6 +118,20 @@ function readinessOf(task: Task, file: File | null): Readiness {
   return file.objectKey ? "ready" : "failed"
 }
 
+/** The inputs of a job's tasks, with the files that are still there. */
+export async function listTaskInputs(
+  database: Database,
+  jobId: string,
+): Promise<{ taskId: string; key: string; fileId: string; file: File | null }[]> {
+  const { taskId, key, fileId } = taskInputs
+  return await database
+    .select({ taskId, key, fileId, file: files })
+    .from(taskInputs)
+    .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
+    .leftJoin(files, eq(files.id, taskInputs.fileId))
+    .where(eq(tasks.jobId, jobId))
+}
+
 /** The plan of an account; null where there is no such account. */
 export async function findPlan(database: Database, accountId: string) {
   const [row] = await database

@@ -13,13 +13,13 @@ beforeEach(async () => {
   caller = await makeCaller(`files ${crypto.randomUUID()}`)
 })
 
-function form(name: string, content: BlobPart, field = "file"): FormData {
+function form(name: string, content: string | Uint8Array, field = "file"): FormData {
   const body = new FormData()
   body.append(field, new File([content], name))
   return body
 }
 
-async function upload(name: string, content: BlobPart): Promise<FileRecord> {
+async function upload(name: string, content: string | Uint8Array): Promise<FileRecord> {
   const answer = await caller.call("/files", { method: "POST", body: form(name, content) })
   if (answer.status !== 201) throw new Error(await answer.text())
   return await answer.json<FileRecord>()

@@ -6,14 +6,18 @@ import type { App, AppContext } from "../../http/context.ts"
 import { readCreateFacts } from "../../http/create-fields.ts"
 import { keyConflict, markReplayed, readIdempotency } from "../../http/idempotency.ts"
 import { linkNext, readPage } from "../../http/paging.ts"
+import { preferredWaitMs } from "../../http/prefer.ts"
 import { notFound, unprocessables } from "../../http/problem.ts"
 import { isId } from "../../ids.ts"
 import { acceptOnce } from "../../pipeline/create.ts"
+import { deleteJob } from "../../pipeline/delete.ts"
 import { progressOf } from "../../pipeline/progress.ts"
+import { awaitEnd } from "../../pipeline/wait.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { findFiles } from "../../storage/files.ts"
 import { findJob, listJobs } from "../../storage/jobs.ts"
 import type { JobDraft } from "../../storage/jobs.ts"
+import type { Job } from "../../storage/schema.ts"
 import { commandRequest } from "./schema.ts"
 import type { CommandRequest } from "./schema.ts"
 import { draftOfCommand, readInputs } from "./tasks.ts"
@@ -28,27 +32,42 @@ commands.post("/", async (c) => {
   if (accepted === "conflict") throw keyConflict()
   if (accepted.replayed) markReplayed(c)
   const { jobId } = accepted
-  return c.json({ command_id: jobId }, 202, { location: `${baseUrl(c)}/commands/${jobId}` })
+  const waitMs = preferredWaitMs(c)
+  const job = waitMs === null ? null : await awaitEnd(c.env, placeOf(c, jobId), waitMs)
+  const answer = { command_id: jobId, ...(job && (await view(c, job))) }
+  return c.json(answer, 202, { location: `${baseUrl(c)}/commands/${jobId}` })
 })
 
 commands.get("/", async (c) => {
   const page = readPage(c)
-  const found = await listJobs(openDatabase(c.env.DB), c.get("account").id, "command", page)
+  const wanted = { kind: "command" as const }
+  const found = await listJobs(openDatabase(c.env.DB), c.get("account").id, wanted, page)
   linkNext(c, "/commands", page, found)
-  const records = found.map(async (job) =>
-    viewCommand(baseUrl(c), job, await progressOf(c.env, job)),
-  )
-  return c.json(await Promise.all(records))
+  return c.json(await Promise.all(found.map((job) => view(c, job))))
 })
 
 commands.get("/:id", async (c) => {
-  const id = c.req.param("id")
-  const job = isId(id)
-    ? await findJob(openDatabase(c.env.DB), c.get("account").id, id.toLowerCase())
-    : null
+  const job = await awaitEnd(c.env, placeOf(c), preferredWaitMs(c))
   if (job?.kind !== "command") throw notFound("command")
-  return c.json(viewCommand(baseUrl(c), job, await progressOf(c.env, job)))
+  return c.json(await view(c, job))
 })
+
+commands.delete("/:id", async (c) => {
+  const { accountId, jobId } = placeOf(c)
+  const job = await findJob(openDatabase(c.env.DB), accountId, jobId)
+  if (job?.kind !== "command") throw notFound("command")
+  await deleteJob(c.env, c.executionCtx, job)
+  return c.json({})
+})
+
+function placeOf(c: AppContext, id = c.req.param("id") ?? "") {
+  if (!isId(id)) throw notFound("command")
+  return { accountId: c.get("account").id, jobId: id.toLowerCase() }
+}
+
+async function view(c: AppContext, job: Job) {
+  return viewCommand(baseUrl(c), job, await progressOf(c.env, job))
+}
 
 async function makeDraft(c: AppContext, request: CommandRequest): Promise<JobDraft> {
   const facts = readCreateFacts(c, request)

@@ -8,17 +8,21 @@ import { keyConflict, markReplayed, readIdempotency } from "../../http/idempoten
 import { receiveMultipart } from "../../http/multipart.ts"
 import type { ReceivedFile } from "../../http/multipart.ts"
 import { linkNext, readPage } from "../../http/paging.ts"
+import { preferredWaitMs } from "../../http/prefer.ts"
 import { notFound, unprocessable } from "../../http/problem.ts"
 import { isId } from "../../ids.ts"
 import { acceptOnce } from "../../pipeline/create.ts"
-import { abandonUpload, collectGarbage } from "../../pipeline/sweep.ts"
+import { deleteFile } from "../../pipeline/delete.ts"
 import { progressOf } from "../../pipeline/progress.ts"
+import { abandonUpload } from "../../pipeline/sweep.ts"
+import { awaitEnd } from "../../pipeline/wait.ts"
 import { openDatabase } from "../../storage/database.ts"
-import { deleteFile, findFile, listFiles } from "../../storage/files.ts"
+import { findFile, listFiles } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import { makeLinkToken } from "../../storage/links.ts"
 import { stopWriting } from "../../storage/part-writer.ts"
 import type { PartWriter } from "../../storage/part-writer.ts"
+import { withWholeProbe } from "../../storage/probes.ts"
 import { fileFields } from "./schema.ts"
 import { draftOfUpload } from "./tasks.ts"
 import { viewFile } from "./view.ts"
@@ -30,8 +34,7 @@ files.post("/", async (c) => {
   // A caller that hangs up must not keep what it began from being cleared away.
   c.executionCtx.waitUntil(created.catch(() => undefined))
   const id = await created
-  const found = await findFile(openDatabase(c.env.DB), c.get("account").id, id)
-  if (!found) throw notFound("file")
+  const found = await findOnceDone(c, id)
   return c.json(await view(c, found), 201, { location: `${baseUrl(c)}/files/${id}` })
 })
 
@@ -47,16 +50,14 @@ files.get("/", async (c) => {
   return c.json(found.map((each) => viewFile(baseUrl(c), each, null)))
 })
 
-files.get("/:id", async (c) => c.json(await view(c, await find(c))))
+files.get("/:id", async (c) => {
+  const id = c.req.param("id")
+  if (!isId(id)) throw notFound("file")
+  return c.json(await view(c, await findOnceDone(c, id.toLowerCase())))
+})
 
 files.delete("/:id", async (c) => {
-  const { file } = await find(c)
-  const now = Date.now()
-  await deleteFile(openDatabase(c.env.DB), file, now)
-  const accountId = c.get("account").id
-  c.executionCtx.waitUntil(collectGarbage(c.env, now))
-  // Its own job is over, and jobs that wait for it can never start.
-  c.executionCtx.waitUntil(c.env.DISPATCHER.getByName(accountId).tick(accountId))
+  await deleteFile(c.env, c.executionCtx, await find(c))
   return c.json({})
 })
 
@@ -74,8 +75,14 @@ files.get("/:id/:name", async (c) => {
   return c.body(null, 302, { location: place, "cache-control": "no-store" })
 })
 
-async function find(c: AppContext): Promise<FileWithJob> {
-  const id = c.req.param("id") ?? ""
+/** A file as it is once its caller no longer wants to wait for its job. */
+async function findOnceDone(c: AppContext, id: string): Promise<FileWithJob> {
+  const waitMs = preferredWaitMs(c)
+  if (waitMs !== null) await awaitEnd(c.env, { accountId: c.get("account").id, jobId: id }, waitMs)
+  return await find(c, id)
+}
+
+async function find(c: AppContext, id = c.req.param("id") ?? ""): Promise<FileWithJob> {
   const found = isId(id)
     ? await findFile(openDatabase(c.env.DB), c.get("account").id, id.toLowerCase())
     : null
@@ -121,5 +128,6 @@ async function abandon(c: AppContext, writer: PartWriter): Promise<void> {
 
 async function view(c: AppContext, found: FileWithJob) {
   const progress = found.job ? await progressOf(c.env, found.job) : null
-  return viewFile(baseUrl(c), found, progress)
+  const file = await withWholeProbe(c.env.MEDIA, found.file)
+  return viewFile(baseUrl(c), { ...found, file }, progress)
 }

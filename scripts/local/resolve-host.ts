@@ -1,0 +1,34 @@
+import { Resolver, lookup } from "node:dns/promises"
+import { isIP } from "node:net"
+
+export type Address = { address: string; family: 4 | 6 }
+
+const DNS_TIMEOUT_MS = 2000
+const DNS_TRIES = 2
+
+/** Every address of a host; none where there is no such host. */
+export type Resolve = (host: string, isAllowed: boolean) => Promise<Address[]>
+
+/**
+ * Asks the name servers directly: the system's own look-ups share a few threads, which names that
+ * are slow to answer could keep busy. Hosts that the operator allows may be known to the system
+ * alone.
+ */
+export async function resolveHost(host: string, isAllowed: boolean): Promise<Address[]> {
+  const family = isIP(host)
+  if (family !== 0) return [toAddress(host, family)]
+  if (isAllowed) {
+    const found = await lookup(host, { all: true })
+    return found.map(({ address, family: known }) => toAddress(address, known))
+  }
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  return [
+    ...(v4.status === "fulfilled" ? v4.value.map((address) => toAddress(address, 4)) : []),
+    ...(v6.status === "fulfilled" ? v6.value.map((address) => toAddress(address, 6)) : []),
+  ]
+}
+
+function toAddress(address: string, family: number): Address {
+  return { address, family: family === 6 ? 6 : 4 }
+}

@@ -1,0 +1,28 @@
+import type { Database } from "./database.ts"
+import { finishObject, openPartWriter, writeBytes } from "./part-writer.ts"
+import type { PartWriter } from "./part-writer.ts"
+
+const READ_BYTES = 256 * 1024
+
+/**
+ * Copies an object into a new upload of the account, streaming; R2 has no copy of its own.
+ * `onBegun` gets the writer before the first byte, so that the copy can be abandoned.
+ */
+export async function copyObject(
+  bucket: R2Bucket,
+  database: Database,
+  source: { accountId: string; objectKey: string },
+  onBegun: (writer: PartWriter) => void,
+): Promise<void> {
+  const object = await bucket.get(source.objectKey)
+  if (!object) throw new Error(`there is no object at ${source.objectKey}`)
+  const writer = openPartWriter(bucket, database, source.accountId)
+  onBegun(writer)
+  const reader = object.body.getReader({ mode: "byob" })
+  for (;;) {
+    const { done, value } = await reader.read(new Uint8Array(READ_BYTES))
+    if (done) break
+    await writeBytes(writer, value)
+  }
+  await finishObject(writer, object.httpMetadata ?? {})
+}
