@@ -1,8 +1,10 @@
 import { Complaint, runScript } from "./local/complaint.ts"
+import { bubblewrap } from "./setup/bubblewrap.ts"
 import { ffmpeg } from "./setup/ffmpeg.ts"
+import { launcher } from "./setup/launcher.ts"
 import type { Step } from "./setup/step.ts"
 
-const steps: Step[] = [ffmpeg]
+const steps: Step[] = [ffmpeg, bubblewrap, launcher]
 
 /** Does whatever set-up is still missing; throws a Complaint that says what a person must do. */
 export async function ensureSetUp(): Promise<void> {

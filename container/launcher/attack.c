@@ -1,0 +1,124 @@
+/*
+ * Tries what a tool in the sandbox must not be able to do, and says of each try whether the kernel
+ * allowed it:  attack FOLDER_OUTSIDE TCP_PORT UDP_PORT
+ * The folder holds a file "secret"; the ports of the loopback have somebody who listens.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *outside;
+static unsigned short tcp_port;
+static unsigned short udp_port;
+
+static const char *path_outside(const char *name) {
+  static char path[4096];
+  snprintf(path, sizeof path, "%s/%s", outside, name);
+  return path;
+}
+
+static bool reads_outside(void) {
+  char byte;
+  int file = open(path_outside("secret"), O_RDONLY);
+  return file >= 0 && read(file, &byte, 1) == 1;
+}
+
+static bool lists_outside(void) { return opendir(outside) != NULL; }
+
+static bool writes_outside(void) {
+  return open(path_outside("written"), O_WRONLY | O_CREAT, 0600) >= 0;
+}
+
+static bool truncates_outside(void) { return truncate(path_outside("secret"), 0) == 0; }
+
+static bool changes_rights_outside(void) { return chmod(path_outside("secret"), 0777) == 0; }
+
+static bool reaches(int type, unsigned short port) {
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int made = socket(AF_INET, type, 0);
+  if (made < 0) return false;
+  return connect(made, (struct sockaddr *)&to, sizeof to) == 0 && write(made, "x", 1) == 1;
+}
+
+static bool opens_tcp(void) { return reaches(SOCK_STREAM, tcp_port); }
+
+static bool sends_udp(void) { return reaches(SOCK_DGRAM, udp_port); }
+
+static bool opens_unix_socket(void) { return socket(AF_UNIX, SOCK_STREAM, 0) >= 0; }
+
+static bool forks(void) {
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  if (child > 0) waitpid(child, NULL, 0);
+  return child > 0;
+}
+
+static bool signals_others(void) { return kill(getppid(), 0) == 0; }
+
+static bool makes_namespace(void) { return unshare(CLONE_NEWUSER) == 0; }
+
+static bool leaves_symlink(void) { return symlink(path_outside("secret"), "symlink") == 0; }
+
+static bool leaves_hard_link(void) {
+  int file = open("plain", O_WRONLY | O_CREAT, 0600);
+  return file >= 0 && link("plain", "hard-link") == 0;
+}
+
+static bool leaves_set_id_file(void) {
+  int file = open("set-id", O_WRONLY | O_CREAT, 04755);
+  struct stat facts;
+  return file >= 0 && fstat(file, &facts) == 0 && (facts.st_mode & S_ISUID) != 0;
+}
+
+static bool runs_from_memory(void) { return syscall(SYS_memfd_create, "program", 0) >= 0; }
+
+struct attack {
+  const char *name;
+  bool (*succeeds)(void);
+};
+
+static const struct attack ATTACKS[] = {
+    {"read_outside", reads_outside},
+    {"list_outside", lists_outside},
+    {"write_outside", writes_outside},
+    {"truncate_outside", truncates_outside},
+    {"change_rights_outside", changes_rights_outside},
+    {"tcp", opens_tcp},
+    {"udp", sends_udp},
+    {"unix_socket", opens_unix_socket},
+    {"fork", forks},
+    {"signal_others", signals_others},
+    {"namespace", makes_namespace},
+    {"symlink", leaves_symlink},
+    {"hard_link", leaves_hard_link},
+    {"set_id_file", leaves_set_id_file},
+    {"run_from_memory", runs_from_memory},
+};
+
+int main(int argc, char **argv) {
+  if (argc != 4) return 2;
+  outside = argv[1];
+  tcp_port = (unsigned short)atoi(argv[2]);
+  udp_port = (unsigned short)atoi(argv[3]);
+  for (size_t i = 0; i < sizeof ATTACKS / sizeof *ATTACKS; i++) {
+    bool is_allowed = ATTACKS[i].succeeds();
+    printf("%s %s\n", ATTACKS[i].name, is_allowed ? "allowed" : "refused");
+  }
+  fflush(stdout);
+  /* Where it works, the shell takes this process's place and says so itself. */
+  execl("/bin/sh", "sh", "-c", "echo run_others allowed", (char *)NULL);
+  printf("run_others refused\n");
+  return 0;
+}

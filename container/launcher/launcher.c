@@ -1,0 +1,156 @@
+/*
+ * Starts one tool so that it reaches nothing but its workspace: Landlock for files, seccomp for the
+ * kernel's other doors, limits for what it may use up, and a user of its own where we are root.
+ * It needs no privilege. Every step that fails ends it with 126 before the tool has run.
+ *
+ *   launcher [--uid N] [--chdir DIR] [--keep-fd N] [--env NAME=VALUE]...
+ *            [--read PATH]... [--run PATH]... [--write PATH]... [--tcp-port N] [--fork]
+ *            [--memory BYTES] [--file-size BYTES] [--cpu SECONDS] [--files N] [--processes N]
+ *            -- PROGRAM ARGUMENT...
+ *   launcher --outer ...   prepares only what a sandbox of another program keeps
+ *   launcher --probe       prints what this kernel offers
+ */
+#define _GNU_SOURCE
+#include "launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/* From SIGXCPU, which a tool may handle, to SIGKILL. */
+#define CPU_GRACE_SECONDS 3
+
+static void print_offers(void);
+static void close_files(int kept);
+static void be_first_out_of_memory(void);
+static void become(uid_t uid);
+static void limit_resources(const struct order *order);
+static void die_with(pid_t parent);
+static void give_up_privileges(void);
+static char **make_environment(const struct order *order);
+
+int main(int argc, char **argv) {
+  struct order order = {0};
+  pid_t parent = getppid();
+  read_options(&order, argc, argv);
+  if (order.is_probe) {
+    print_offers();
+    return 0;
+  }
+  close_files(order.kept_fd);
+  be_first_out_of_memory();
+  umask(077);
+  /* Paths are opened with the rights that we have now; the tool's user may not reach them. */
+  int ruleset = order.is_outer ? -1 : make_ruleset(&order);
+  if (order.folder && chdir(order.folder) != 0) fail(order.folder);
+  if (order.has_uid) become(order.uid);
+  if (geteuid() == 0) fail_with(EPERM, "a tool never runs as root");
+  limit_resources(&order);
+  die_with(parent);
+  char **environment = make_environment(&order);
+  if (!order.is_outer) {
+    give_up_privileges();
+    enforce_ruleset(ruleset);
+    filter_syscalls(&order);
+  }
+  execve(order.program[0], order.program, environment);
+  fail(order.program[0]);
+}
+
+void fail(const char *step) { fail_with(errno, step); }
+
+void fail_with(int error, const char *step) {
+  fprintf(stderr, "launcher: %s: %s\n", step, strerror(error));
+  _exit(EXIT_NOT_LAUNCHED);
+}
+
+static void print_offers(void) {
+  int abi = landlock_abi();
+  printf("{\"landlock_abi\":%d,\"seccomp\":%s}\n", abi > 0 ? abi : 0,
+         has_seccomp() ? "true" : "false");
+}
+
+/* What the runner has open is not the tool's; only the one descriptor that was asked for stays. */
+static void close_files(int kept) {
+  unsigned first = 3;
+  if (kept >= 3) {
+    if (kept > 3 && syscall(SYS_close_range, first, (unsigned)kept - 1, 0u) != 0)
+      fail("close_range");
+    first = (unsigned)kept + 1;
+  }
+  if (syscall(SYS_close_range, first, ~0u, 0u) != 0) fail("close_range");
+}
+
+/* Where memory runs out the kernel ends the tool, not the runner. */
+static void be_first_out_of_memory(void) {
+  int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  /* Inside a namespace without /proc the outer launcher has done it. */
+  if (file < 0) return;
+  if (write(file, "1000", 4) != 4) fail("oom_score_adj");
+  close(file);
+}
+
+static void become(uid_t uid) {
+  gid_t gid = (gid_t)uid;
+  if (uid == 0) fail_with(EINVAL, "--uid 0");
+  if (setgroups(0, NULL) != 0) fail("setgroups");
+  if (setresgid(gid, gid, gid) != 0) fail("setresgid");
+  if (setresuid(uid, uid, uid) != 0) fail("setresuid");
+  if (setuid(0) == 0) fail_with(EPERM, "root came back");
+}
+
+static void limit_resources(const struct order *order) {
+  const struct limit always[] = {{RLIMIT_CORE, 0}, {RLIMIT_MEMLOCK, 1 << 20}, {RLIMIT_MSGQUEUE, 0}};
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+    struct rlimit none = {always[i].value, always[i].value};
+    if (setrlimit(always[i].resource, &none) != 0) fail("setrlimit");
+  }
+  for (int i = 0; i < order->limit_count; i++) {
+    struct limit limit = order->limits[i];
+    struct rlimit value = {limit.value, limit.value};
+    if (limit.resource == RLIMIT_CPU) value.rlim_max += CPU_GRACE_SECONDS;
+    if (setrlimit(limit.resource, &value) != 0) fail("setrlimit");
+  }
+}
+
+/* Comes after the change of user, which would clear it. */
+static void die_with(pid_t parent) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("PR_SET_PDEATHSIG");
+  if (getppid() != parent) fail_with(ESRCH, "the parent is gone");
+}
+
+static void give_up_privileges(void) {
+  /* Kernels before 4.3 have no ambient capabilities, and then there is nothing to clear. */
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
+    fail("PR_CAP_AMBIENT");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("PR_SET_NO_NEW_PRIVS");
+}
+
+/* Nothing of the runner's own environment goes on, and no home holds configuration. */
+static char **make_environment(const struct order *order) {
+  static char *variables[LIST_MAX + 8] = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8",
+                                          "HOME=/nonexistent", "XDG_CACHE_HOME=/nonexistent"};
+  static char temporary[4096];
+  int count = 4;
+  if (order->folder) {
+    int length = snprintf(temporary, sizeof temporary, "TMPDIR=%s", order->folder);
+    if (length < 0 || (size_t)length >= sizeof temporary) fail_with(ENAMETOOLONG, "--chdir");
+    variables[count++] = temporary;
+  }
+  for (int i = 0; i < order->variables.count; i++)
+    variables[count++] = (char *)order->variables.items[i];
+  variables[count] = NULL;
+  return variables;
+}

@@ -1,0 +1,61 @@
+/* What the parts of the launcher share. */
+#ifndef LAUNCHER_H
+#define LAUNCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#define LIST_MAX 64
+#define LIMITS_MAX 8
+
+/* Exit code of a launcher that could not do one of its steps; the tool never ran then. */
+#define EXIT_NOT_LAUNCHED 126
+
+struct list {
+  const char *items[LIST_MAX];
+  int count;
+};
+
+struct limit {
+  int resource;
+  rlim_t value;
+};
+
+/* What the command line asks for. */
+struct order {
+  bool is_probe;
+  bool is_outer;
+  bool may_fork;
+  bool has_uid;
+  uid_t uid;
+  int kept_fd;
+  unsigned short tcp_port;
+  const char *folder;
+  struct list read_paths;
+  struct list run_paths;
+  struct list write_paths;
+  struct list variables;
+  struct limit limits[LIMITS_MAX];
+  int limit_count;
+  char **program;
+};
+
+/* Says which step failed and why, in one line, and ends the launcher. */
+_Noreturn void fail(const char *step);
+_Noreturn void fail_with(int error, const char *step);
+
+/* options.c */
+void read_options(struct order *order, int argc, char **argv);
+
+/* landlock.c */
+int landlock_abi(void);
+int make_ruleset(const struct order *order);
+void enforce_ruleset(int ruleset);
+
+/* seccomp.c */
+bool has_seccomp(void);
+void filter_syscalls(const struct order *order);
+
+#endif
