@@ -2,6 +2,8 @@ import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { z } from "zod"
 import { OUTPUT_PART_BYTES } from "../src/contract/protocol.ts"
+import { DEFAULT_LIMITS } from "./sandbox/limits.ts"
+import type { Limits } from "./sandbox/limits.ts"
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const count = z.coerce.number().int().positive()
@@ -13,6 +15,24 @@ const environment = z.object({
   WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
   FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
+  /** What one tool may use; see container/sandbox/limits.ts. */
+  TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_LIMITS.memoryBytes),
+  TOOL_FILE_BYTES_MAX: count.default(DEFAULT_LIMITS.fileBytes),
+  TOOL_CPU_SECONDS_MAX: count.optional(),
+  TOOL_OPEN_FILES_MAX: count.default(DEFAULT_LIMITS.openFiles),
+  TOOL_THREADS_MAX: count.default(DEFAULT_LIMITS.threads),
+  TOOL_LOG_BYTES_MAX: count.default(DEFAULT_LIMITS.logBytes),
+  WORKSPACE_BYTES_MAX: count.default(DEFAULT_LIMITS.workspaceBytes),
+  WORKSPACE_FILES_MAX: count.default(DEFAULT_LIMITS.workspaceFiles),
+  /** Files and folders, by colons, that tools may read beside those of the system. */
+  SANDBOX_READ_PATHS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(":").filter((path) => path !== "")),
+  /** Users from here on are the tools' where the runner is root. */
+  SANDBOX_FIRST_UID: count.default(20_001),
+  /** Lets tools run with no sandbox where the system has none. */
+  ALLOW_UNSANDBOXED: z.enum(["", "0", "1"]).default(""),
   HELLO_URL: z.url().optional(),
   HELLO_TOKEN: z.string().optional(),
 })
@@ -27,6 +47,10 @@ export type RunnerSettings = {
   ffmpegPath: string
   ffprobePath: string
   outputPartBytes: number
+  limits: Limits
+  sandboxReadPaths: string[]
+  sandboxFirstUid: number
+  allowUnsandboxed: boolean
 }
 
 /** The settings of a process's environment; throws a ZodError that names what is wrong. */
@@ -43,5 +67,22 @@ export function makeSettings(values: Environment): RunnerSettings {
     ffmpegPath: values.FFMPEG_PATH,
     ffprobePath: values.FFPROBE_PATH,
     outputPartBytes: OUTPUT_PART_BYTES,
+    limits: makeLimits(values),
+    sandboxReadPaths: values.SANDBOX_READ_PATHS,
+    sandboxFirstUid: values.SANDBOX_FIRST_UID,
+    allowUnsandboxed: values.ALLOW_UNSANDBOXED === "1",
+  }
+}
+
+function makeLimits(values: Environment): Limits {
+  return {
+    memoryBytes: values.TOOL_MEMORY_BYTES_MAX,
+    fileBytes: values.TOOL_FILE_BYTES_MAX,
+    cpuSeconds: values.TOOL_CPU_SECONDS_MAX ?? null,
+    openFiles: values.TOOL_OPEN_FILES_MAX,
+    threads: values.TOOL_THREADS_MAX,
+    logBytes: values.TOOL_LOG_BYTES_MAX,
+    workspaceBytes: values.WORKSPACE_BYTES_MAX,
+    workspaceFiles: values.WORKSPACE_FILES_MAX,
   }
 }

@@ -4,6 +4,7 @@ import { makeSettings, readEnvironment } from "./environment.ts"
 import { sayHello } from "./hello.ts"
 import { toListener } from "./http-adapter.ts"
 import { log } from "./log.ts"
+import { chooseSandbox } from "./sandbox/choose.ts"
 import { makeRunner } from "./server.ts"
 import { removeLeftWorkspaces } from "./workspace.ts"
 
@@ -13,8 +14,10 @@ const environment = readEnvironment(process.env)
 const settings = makeSettings(environment)
 const { RUNNER_PORT: port, RUNNER_HOST: host, HELLO_URL: url, HELLO_TOKEN: token } = environment
 
+// Inputs are the runner's own files, and the tools' users must be able to read them.
+process.umask(0o022)
 await removeLeftWorkspaces(settings.workDir)
-const runner = makeRunner(settings)
+const runner = makeRunner(settings, chooseSandbox(settings))
 const server = createServer(toListener((request) => runner.fetch(request)))
 server.listen(port, host, () => {
   const address = server.address()

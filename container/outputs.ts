@@ -44,10 +44,10 @@ export async function storeOutput(run: Run, { key, name }: TaskOutput): Promise<
 }
 
 async function probeOutput(
-  { settings, workspace, signal }: Run,
+  { settings, jail, workspace, signal }: Run,
   name: string,
 ): Promise<ProbeFacts> {
-  const probed = await probeFile({ tool: settings.ffprobePath, workspace, name, signal })
+  const probed = await probeFile({ tool: settings.ffprobePath, jail, workspace, name, signal })
   return "probe" in probed ? { probe: probed.probe } : { probe_error: probed.reason }
 }
 

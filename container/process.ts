@@ -1,18 +1,29 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { existsSync } from "node:fs"
+import { constants } from "node:os"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
+import { launchWords, readLaunchFailure } from "./sandbox/launch.ts"
+import type { FolderAccess, Jail, Tier } from "./sandbox/sandbox.ts"
+import { watchUsage } from "./sandbox/watch.ts"
+
+/** Why we end a process. */
+type Cut = "time_limit" | "aborted" | "disk_limit" | "output_limit"
 
 /** Why a process ended other than by itself; the first cause counts. */
-export type EndCause = "time_limit" | "aborted" | "spawn_failed"
+export type EndCause = Cut | "spawn_failed" | "cpu_limit" | "file_limit"
 
 export type ProcessOrder = {
+  jail: Jail
   tool: string
   argv: readonly string[]
-  /** The workspace: working folder, home and temporary folder of the process. */
+  /** The workspace: working and temporary folder of the process. */
   cwd: string
+  /** What the process may do with it; of one that writes, the folder is kept within its limits. */
+  access: FolderAccess
+  /** What the workspace holds that no tool has written. */
+  inputBytes?: number
   timeLimitMs: number
   signal: AbortSignal
   /** How much of stdout is kept; without it stdout goes nowhere. */
@@ -37,19 +48,19 @@ export type StartedProcess = { pid: number | null; finished: Promise<ProcessEnd>
 
 const STDERR_TAIL_BYTES = 64 * 1024
 
-/** From SIGTERM to SIGKILL; what an aborted run leaves is worth nothing, so it gets less. */
-const GRACE_MS = { time_limit: 2000, aborted: 1000 }
+/** From SIGTERM to SIGKILL; what an aborted run leaves is worth nothing, what fills a disk less. */
+const GRACE_MS: Record<Cut, number> = {
+  time_limit: 2000,
+  aborted: 1000,
+  disk_limit: 0,
+  output_limit: 0,
+}
+
+const PROGRESS_FD = 3
+const CPU_LIMIT_SAID = /received signal 24\b/
 
 /** The longest time that a timer takes. */
 const TIMER_MS_MAX = 2 ** 31 - 1
-
-/** Where it is there, it ends a process with its parent, also where that is killed without a word. */
-const LAUNCHER: readonly [string, ...string[]] | readonly [] = existsSync("/usr/bin/setpriv")
-  ? ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"]
-  : []
-
-/** How the launcher says that the tool is not there. */
-const NOT_FOUND = { exitCode: 127, pattern: /^setpriv: failed to execute/m }
 
 const running = new Set<ChildProcess>()
 
@@ -59,12 +70,13 @@ process.on("exit", () => {
 })
 
 /**
- * The one door to start a process. It leads a process group of its own with a bare environment;
- * the whole group is ended with it, at its time limit, or when the signal aborts.
+ * The one door to start a process. It runs in its jail and leads a process group of its own with a
+ * bare environment; the whole group is ended with it, at a limit, or when the signal aborts.
  */
 export function startProcess(order: ProcessOrder): StartedProcess {
   const startedMs = performance.now()
-  const [tool, ...argv] = [...LAUNCHER, order.tool, ...order.argv]
+  const keptFd = order.onProgressLine ? PROGRESS_FD : undefined
+  const [tool, ...argv] = launchWords({ ...order, keptFd })
   const child = spawn(tool, argv, {
     cwd: order.cwd,
     detached: true,
@@ -85,12 +97,15 @@ export function startProcess(order: ProcessOrder): StartedProcess {
   async function finish(): Promise<ProcessEnd> {
     const error = await closed(child)
     running.delete(child)
-    const isMissing = child.exitCode === NOT_FOUND.exitCode && NOT_FOUND.pattern.test(stderr())
-    const spawnError = isMissing ? stderr().trim() : error
+    const spawnError = readLaunchFailure(child.exitCode, stderr()) ?? error
+    const { exitCode, signal } = readEnd(child, order.jail.sandbox.tier)
     return {
-      exitCode: spawnError === null ? child.exitCode : null,
-      signal: child.signalCode,
-      cause: spawnError === null ? ending.stop() : "spawn_failed",
+      exitCode: spawnError === null ? exitCode : null,
+      signal,
+      cause:
+        spawnError === null
+          ? (ending.stop() ?? limitOf({ exitCode, signal }, stderr()))
+          : "spawn_failed",
       spawnError,
       stderrTail: stderr(),
       stdout: stdout(),
@@ -114,22 +129,25 @@ async function closed(child: ChildProcess): Promise<string | null> {
   }
 }
 
-function endInTime(child: ChildProcess, order: ProcessOrder): { stop: () => EndCause | null } {
-  let cause: "time_limit" | "aborted" | null = null
+function endInTime(child: ChildProcess, order: ProcessOrder): { stop: () => Cut | null } {
+  let cause: Cut | null = null
   let graceTimer: NodeJS.Timeout | undefined
-  function end(because: "time_limit" | "aborted"): void {
+  function end(because: Cut): void {
     if (cause !== null) return
     cause = because
-    killGroup(child, "SIGTERM")
+    killGroup(child, GRACE_MS[because] > 0 ? "SIGTERM" : "SIGKILL")
     graceTimer = setTimeout(() => killGroup(child, "SIGKILL"), GRACE_MS[because])
   }
   function onAbort(): void {
     end("aborted")
   }
   const limitTimer = setTimeout(() => end("time_limit"), Math.min(order.timeLimitMs, TIMER_MS_MAX))
-  function stop(): EndCause | null {
+  const watch = watchWorkspace(order, () => end("disk_limit"))
+  countBytes(child, order.jail.sandbox.limits.logBytes, () => end("output_limit"))
+  function stop(): Cut | null {
     clearTimeout(limitTimer)
     clearTimeout(graceTimer)
+    watch?.stop()
     order.signal.removeEventListener("abort", onAbort)
     return cause
   }
@@ -142,6 +160,46 @@ function endInTime(child: ChildProcess, order: ProcessOrder): { stop: () => EndC
   })
   child.once("error", stop)
   return { stop }
+}
+
+function watchWorkspace(order: ProcessOrder, onExceeded: () => void) {
+  if (order.access !== "write") return null
+  const { workspaceBytes, workspaceFiles } = order.jail.sandbox.limits
+  const most = { bytes: workspaceBytes + (order.inputBytes ?? 0), files: workspaceFiles }
+  return watchUsage(order.cwd, most, onExceeded)
+}
+
+function countBytes({ stdout, stderr }: ChildProcess, most: number, onExceeded: () => void): void {
+  let bytes = 0
+  for (const stream of [stdout, stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > most) onExceeded()
+    })
+  }
+}
+
+/** How the tool itself ended; bubblewrap says a signal as a shell does, by a high exit code. */
+function readEnd({ exitCode, signalCode: signal }: ChildProcess, tier: Tier) {
+  const number = (exitCode ?? 0) - 128
+  const told = Object.keys(constants.signals)
+    .filter(isSignal)
+    .find((name) => constants.signals[name] === number)
+  return tier === "namespaces" && told ? { exitCode: null, signal: told } : { exitCode, signal }
+}
+
+function isSignal(name: string): name is NodeJS.Signals {
+  return name in constants.signals
+}
+
+/** The limit that the kernel ended a process at; ffmpeg takes that of the processor politely. */
+function limitOf(
+  { exitCode, signal }: Pick<ProcessEnd, "exitCode" | "signal">,
+  stderr: string,
+): EndCause | null {
+  if (exitCode === 0) return null
+  if (signal === "SIGXFSZ") return "file_limit"
+  return signal === "SIGXCPU" || CPU_LIMIT_SAID.test(stderr) ? "cpu_limit" : null
 }
 
 function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {

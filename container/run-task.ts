@@ -7,6 +7,8 @@ import type { Ending } from "./report.ts"
 import { processingSeconds } from "./run.ts"
 import type { Run, RunStatus } from "./run.ts"
 import { RunnerError } from "./runner-error.ts"
+import type { Sandbox } from "./sandbox/sandbox.ts"
+import { closeJail, openJail } from "./sandbox/uids.ts"
 import { runCommandTask } from "./tasks/command.ts"
 import { runProbeTask } from "./tasks/probe.ts"
 import { makeWorkspace, removeWorkspace } from "./workspace.ts"
@@ -14,20 +16,25 @@ import { makeWorkspace, removeWorkspace } from "./workspace.ts"
 /** How a run is ended from outside: killed, nobody wants it; interrupted, we have to go. */
 export type RunSwitches = { kill: AbortController; interrupt: AbortController }
 
+/** What a process has for doing tasks. */
+export type Means = { settings: RunnerSettings; sandbox: Sandbox }
+
 /**
  * Does one task from its order to its last report and never throws. `onReleased` is called when its
  * processes and its workspace are gone; only the last report may still be on its way then.
  */
 export async function runTask(
   task: { order: TaskOrder; status: RunStatus; switches: RunSwitches; onReleased: () => void },
-  settings: RunnerSettings,
+  { settings, sandbox }: Means,
 ): Promise<void> {
   const { order, status, switches } = task
   const { kill, interrupt } = switches
   const io = openIo(order, settings.boot, kill)
   const reporter = openReporter(io, settings.boot, kill)
   const signal = AbortSignal.any([kill.signal, interrupt.signal])
-  const ending = await work({ order, settings, status, io, reporter, signal }, switches)
+  const jail = openJail(sandbox)
+  const ending = await work({ order, settings, status, io, reporter, signal, jail }, switches)
+  closeJail(jail)
   status.state = "done"
   status.step = "reporting"
   task.onReleased()
@@ -46,7 +53,7 @@ async function work(
   try {
     run.signal.throwIfAborted()
     status.step = "preparing"
-    workspace = await makeWorkspace(settings.workDir, status)
+    workspace = await makeWorkspace(settings.workDir, status, run.jail.uid)
     return await doTask({ ...run, workspace })
   } catch (error) {
     if (kill.signal.aborted) return null

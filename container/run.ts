@@ -3,6 +3,7 @@ import type { RunnerSettings } from "./environment.ts"
 import type { Io } from "./io.ts"
 import { log } from "./log.ts"
 import type { Reporter } from "./report.ts"
+import type { Jail } from "./sandbox/sandbox.ts"
 
 export type Step = "waiting" | "preparing" | "downloading" | "working" | "uploading" | "reporting"
 
@@ -25,6 +26,7 @@ export type Run = {
   settings: RunnerSettings
   status: RunStatus
   workspace: string
+  jail: Jail
   io: Io
   reporter: Reporter
   /** Aborts when the run is to end, whatever the reason. */

@@ -3,12 +3,13 @@ import type { RunnerSettings } from "./environment.ts"
 import { log } from "./log.ts"
 import type { RunStatus } from "./run.ts"
 import { runTask } from "./run-task.ts"
-import type { RunSwitches } from "./run-task.ts"
+import type { Means, RunSwitches } from "./run-task.ts"
+import type { Sandbox } from "./sandbox/sandbox.ts"
 
 /** The runs of a process: those under way, and the last ones that ended. */
 export type Runs = {
   /** Takes an order where nothing speaks against it; a repeat of a taken one changes nothing. */
-  accept(order: TaskOrder): "accepted" | "stale" | "busy"
+  accept(order: TaskOrder, sandbox: Sandbox): "accepted" | "stale" | "busy"
   find(taskId: string): RunStatus | null
   /** Ends a task's run at this fence or below; resolves when its processes are gone. */
   kill(taskId: string, fence: number): Promise<boolean>
@@ -34,7 +35,7 @@ export function openRuns(settings: RunnerSettings): Runs {
     return Array.from(held.values()).filter(({ status }) => status.state === "running")
   }
   return {
-    accept(order) {
+    accept(order, sandbox) {
       const known = held.get(order.task_id)
       if (known?.status.fence === order.fence) return "accepted"
       if (known && known.status.fence > order.fence) return "stale"
@@ -44,7 +45,7 @@ export function openRuns(settings: RunnerSettings): Runs {
       if (running().filter((each) => each !== known).length >= settings.capacity) return "busy"
       known?.switches.kill.abort("replaced")
       held.delete(order.task_id)
-      held.set(order.task_id, begin(order, settings, known?.released))
+      held.set(order.task_id, begin(order, { settings, sandbox }, known?.released))
       forgetOldest(held)
       return "accepted"
     },
@@ -67,7 +68,7 @@ export function openRuns(settings: RunnerSettings): Runs {
   }
 }
 
-function begin(order: TaskOrder, settings: RunnerSettings, before?: Promise<void>): Held {
+function begin(order: TaskOrder, means: Means, before?: Promise<void>): Held {
   const { task_id: taskId, job_id: jobId, fence } = order
   const switches = { kill: new AbortController(), interrupt: new AbortController() }
   const status: RunStatus = {
@@ -83,7 +84,7 @@ function begin(order: TaskOrder, settings: RunnerSettings, before?: Promise<void
   log("task.accepted", { task_id: taskId, job_id: jobId, fence, kind: order.work.kind })
   async function run(): Promise<void> {
     await before
-    await runTask({ order, status, switches, onReleased: released.resolve }, settings)
+    await runTask({ order, status, switches, onReleased: released.resolve }, means)
   }
   return { status, switches, released: released.promise, reported: run() }
 }

@@ -2,10 +2,13 @@ import { Router } from "itty-router"
 import { z } from "zod"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../src/contract/protocol.ts"
 import { taskOrder } from "../src/contract/task.ts"
+import type { TaskOrder } from "../src/contract/task.ts"
 import type { RunnerSettings } from "./environment.ts"
 import { log } from "./log.ts"
 import { openRuns } from "./runs.ts"
 import type { Runs } from "./runs.ts"
+import { ownJail } from "./sandbox/sandbox.ts"
+import type { Verdict } from "./sandbox/choose.ts"
 import { readVersion } from "./tools/version.ts"
 
 /** A runner without its port: it answers requests, and can be told to go. */
@@ -20,8 +23,11 @@ type Routed = Request & { params: Record<string, string> }
 const taskId = z.uuid()
 const fenceNumber = z.coerce.number().int().positive()
 
-/** Makes the runner of a process; its routes are the runner's side of the protocol. */
-export function makeRunner(settings: RunnerSettings): Runner {
+/**
+ * Makes the runner of a process; its routes are the runner's side of the protocol. It takes tasks
+ * once the sandbox has been tried.
+ */
+export function makeRunner(settings: RunnerSettings, tried: Promise<Verdict>): Runner {
   const runs = openRuns(settings)
   let isLeaving = false
   const router = Router<Routed>({
@@ -32,12 +38,15 @@ export function makeRunner(settings: RunnerSettings): Runner {
       withHeaders(settings.boot),
     ],
   })
-    .post("/tasks", (request) => {
-      return isLeaving ? refuse(503, "leaving") : takeTask(request, runs, settings.boot)
+    .post("/tasks", async (request) => {
+      const { sandbox } = await tried
+      if (isLeaving) return refuse(503, "leaving")
+      if (!sandbox) return refuse(503, "unsandboxed")
+      return await takeTask(request, (order) => runs.accept(order, sandbox), settings.boot)
     })
     .get("/tasks/:id", (request) => showTask(request, runs))
     .delete("/tasks/:id", (request) => killTask(request, runs))
-    .get("/health", healthOf(runs, settings))
+    .get("/health", healthOf(runs, settings, tried))
   return {
     fetch: (request) => router.fetch(request),
     async leave() {
@@ -47,10 +56,14 @@ export function makeRunner(settings: RunnerSettings): Runner {
   }
 }
 
-async function takeTask(request: Routed, runs: Runs, boot: string): Promise<Response> {
+async function takeTask(
+  request: Routed,
+  accept: (order: TaskOrder) => ReturnType<Runs["accept"]>,
+  boot: string,
+): Promise<Response> {
   const order = taskOrder.safeParse(await request.json().catch(() => null))
   if (!order.success) return refuse(400, z.prettifyError(order.error))
-  const taken = runs.accept(order.data)
+  const taken = accept(order.data)
   return taken === "accepted" ? Response.json({ boot }, { status: 202 }) : refuse(409, taken)
 }
 
@@ -74,14 +87,26 @@ async function killTask(request: Routed, runs: Runs): Promise<Response> {
 }
 
 /** Asks the tools for their versions when somebody first wants to know, not at start. */
-function healthOf(runs: Runs, { boot, capacity, ffmpegPath, ffprobePath }: RunnerSettings) {
-  let versions: Promise<[string, string]> | null = null
+function healthOf(runs: Runs, settings: RunnerSettings, tried: Promise<Verdict>) {
+  const { boot, capacity } = settings
+  let versions: Promise<string[]> | null = null
   return async (): Promise<Response> => {
-    versions ??= Promise.all([readVersion(ffmpegPath), readVersion(ffprobePath)])
+    const verdict = await tried
+    versions ??= readVersions(settings, verdict)
     const [ffmpeg, ffprobe] = await versions
     const running = runs.countRunning()
-    return Response.json({ status: "ok", boot, capacity, running, ffmpeg, ffprobe })
+    const sandbox = verdict.test
+    return Response.json({ status: "ok", boot, capacity, running, ffmpeg, ffprobe, sandbox })
   }
+}
+
+async function readVersions(
+  { ffmpegPath, ffprobePath }: RunnerSettings,
+  { sandbox }: Verdict,
+): Promise<string[]> {
+  const tools = [ffmpegPath, ffprobePath]
+  if (!sandbox) return tools.map(() => "unavailable")
+  return await Promise.all(tools.map((tool) => readVersion(tool, ownJail(sandbox))))
 }
 
 function refuse(status: number, error: string): Response {

@@ -15,6 +15,7 @@ export async function runProbeTask(run: Run): Promise<Ending> {
   run.status.step = "working"
   const probed = await probeFile({
     tool: run.settings.ffprobePath,
+    jail: run.jail,
     workspace: run.workspace,
     name: input.name,
     signal: run.signal,

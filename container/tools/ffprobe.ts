@@ -1,6 +1,7 @@
 import { z } from "zod"
 import type { ProbeResult } from "../../src/contract/probe.ts"
 import { startProcess } from "../process.ts"
+import type { Jail } from "../sandbox/sandbox.ts"
 import { RunnerError } from "../runner-error.ts"
 import { cleanLines, tellingLines } from "../stderr-lines.ts"
 
@@ -37,6 +38,7 @@ const ffprobeFormat = z.looseObject({ format_name: z.string(), duration: seconds
  */
 export async function probeFile(order: {
   tool: string
+  jail: Jail
   workspace: string
   name: string
   signal: AbortSignal
@@ -46,7 +48,9 @@ export async function probeFile(order: {
     tool: order.tool,
     // The prefix keeps a name with a colon or a leading dash from being read as anything else.
     argv: [...LEADING_WORDS, `file:${order.name}`],
+    jail: order.jail,
     cwd: order.workspace,
+    access: "read",
     timeLimitMs: PROBE_SECONDS_MAX * 1000,
     stdoutBytesMax: STDOUT_BYTES_MAX,
     signal: order.signal,

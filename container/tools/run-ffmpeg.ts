@@ -2,6 +2,7 @@ import { explain, sayWhere } from "../explain.ts"
 import type { Explained, Place } from "../explain.ts"
 import { readOomKills } from "../oom-kills.ts"
 import { startProcess } from "../process.ts"
+import { explainLimit } from "../sandbox/limit-failures.ts"
 import { noteProcessStarted } from "../run.ts"
 import type { Run } from "../run.ts"
 import { RunnerError } from "../runner-error.ts"
@@ -24,7 +25,10 @@ export async function runFfmpeg(
   const started = startProcess({
     tool: run.settings.ffmpegPath,
     argv: ffmpegArguments(command.words),
+    jail: run.jail,
     cwd: run.workspace,
+    access: "write",
+    inputBytes: run.order.inputs.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
     timeLimitMs: command.timeLimitMs,
     signal: run.signal,
     onStderrLine: (line) => reader.readStderr(line),
@@ -43,6 +47,11 @@ export async function runFfmpeg(
     })
   }
   if (end.cause === "time_limit") return "time limit"
+  const limit = explainLimit(end.cause, run.jail.sandbox.limits)
+  if (limit) {
+    const message = sayWhere(command.place, limit.sentence)
+    return { blame: "caller", failure: { code: limit.code, message, lines: [] } }
+  }
   if (end.exitCode === 0) return null
   if (end.signal === null) {
     const { exitCode, stderrTail: stderr } = end

@@ -1,14 +1,16 @@
-import { tmpdir } from "node:os"
 import { startProcess } from "../process.ts"
+import type { Jail } from "../sandbox/sandbox.ts"
 
 const TIME_LIMIT_MS = 10_000
 
 /** The version that a tool says it has, or "unavailable". */
-export async function readVersion(tool: string): Promise<string> {
+export async function readVersion(tool: string, jail: Jail): Promise<string> {
   const end = await startProcess({
     tool,
     argv: ["-version"],
-    cwd: tmpdir(),
+    jail,
+    cwd: "/",
+    access: "none",
     timeLimitMs: TIME_LIMIT_MS,
     stdoutBytesMax: 4096,
     signal: new AbortController().signal,

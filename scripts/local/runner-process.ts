@@ -10,7 +10,22 @@ const RESTART_DELAY_MIN_MS = 200
 const RESTART_DELAY_MAX_MS = 5000
 
 /** Variables of this process that the runner sees too; no other one reaches it. */
-const PASSED_ON = ["PATH", "FFMPEG_PATH", "FFPROBE_PATH"]
+const PASSED_ON = [
+  "PATH",
+  "FFMPEG_PATH",
+  "FFPROBE_PATH",
+  "TOOL_MEMORY_BYTES_MAX",
+  "TOOL_FILE_BYTES_MAX",
+  "TOOL_CPU_SECONDS_MAX",
+  "TOOL_OPEN_FILES_MAX",
+  "TOOL_THREADS_MAX",
+  "TOOL_LOG_BYTES_MAX",
+  "WORKSPACE_BYTES_MAX",
+  "WORKSPACE_FILES_MAX",
+  "SANDBOX_READ_PATHS",
+  "SANDBOX_FIRST_UID",
+  "ALLOW_UNSANDBOXED",
+]
 
 export type RunnerOptions = {
   port: number

@@ -8,6 +8,8 @@ import { promisify } from "node:util"
 import { makeSettings, readEnvironment } from "../../container/environment.ts"
 import type { RunnerSettings } from "../../container/environment.ts"
 import { toListener } from "../../container/http-adapter.ts"
+import { chooseSandbox } from "../../container/sandbox/choose.ts"
+import type { Verdict } from "../../container/sandbox/choose.ts"
 import { makeRunner } from "../../container/server.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import type { Report } from "../../src/contract/report.ts"
@@ -32,12 +34,19 @@ export type Harness = {
   close(): Promise<void>
 }
 
+/** A sandbox is tried once for all runners of a test file. */
+let tried: Promise<Verdict> | null = null
+
 /** Starts a runner and the Worker's side of it, both on ports of their own. */
-export async function startHarness(differing: Partial<RunnerSettings> = {}): Promise<Harness> {
+export async function startHarness(
+  differing: Partial<RunnerSettings> = {},
+  verdict?: Verdict,
+): Promise<Harness> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const settings = { ...makeSettings(readEnvironment({})), capacity: 2, workDir, ...differing }
   const io = makeIoServer("a-token")
-  const runner = makeRunner(settings)
+  tried ??= chooseSandbox(settings)
+  const runner = makeRunner(settings, verdict ? Promise.resolve(verdict) : tried)
   const ioServer = await listen((request) => io.fetch(request))
   const server = await listen((request) => runner.fetch(request))
   const harness: Harness = {

@@ -2,10 +2,17 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { makeSettings, readEnvironment } from "../../container/environment.ts"
 import { startProcess } from "../../container/process.ts"
 import type { ProcessOrder } from "../../container/process.ts"
+import { describeSandbox } from "../../container/sandbox/choose.ts"
 import { processesIn } from "./harness.ts"
 
+/** The door itself, without what a sandbox keeps from a shell. */
+const bare = {
+  jail: { sandbox: describeSandbox("none", makeSettings(readEnvironment({}))), uid: null },
+  access: "write" as const,
+}
 let folder: string
 
 beforeEach(async () => {
@@ -17,11 +24,12 @@ afterEach(() => rm(folder, { recursive: true }))
 function runShell(script: string, differing: Partial<ProcessOrder> = {}) {
   const { signal } = new AbortController()
   const order = { tool: "sh", argv: ["-c", script], cwd: folder, timeLimitMs: 10_000, signal }
-  return startProcess({ ...order, stdoutBytesMax: 1000, ...differing })
+  return startProcess({ ...bare, ...order, stdoutBytesMax: 1000, ...differing })
 }
 
 test("a process sees a bare environment and its arguments as they are", async () => {
   const end = await startProcess({
+    ...bare,
     tool: "sh",
     argv: ["-c", 'printf "%s\\n" "$1"; env | cut -d= -f1 | sort', "sh", "$HOME `id` *"],
     cwd: folder,

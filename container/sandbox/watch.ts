@@ -1,0 +1,57 @@
+import { lstat, readdir } from "node:fs/promises"
+import { join } from "node:path"
+import type { Dirent } from "node:fs"
+
+const LOOK_MS = 200
+const BLOCK_BYTES = 512
+
+export type Usage = { bytes: number; files: number }
+
+/** Looks five times a second what a folder holds, and calls back once where that is too much. */
+export function watchUsage(folder: string, most: Usage, onExceeded: () => void): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  async function look(): Promise<void> {
+    const usage = await measure(folder, most.files)
+    if (isStopped) return
+    if (usage.bytes > most.bytes || usage.files > most.files) {
+      onExceeded()
+    } else {
+      wait()
+    }
+  }
+  // The next look waits for the one before, which takes long where there are many files.
+  function wait(): void {
+    timer = setTimeout(() => void look(), LOOK_MS)
+  }
+  wait()
+  return {
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Disk space and files of a folder, its folders counted; it stops counting above `filesMax`. */
+export async function measure(folder: string, filesMax: number): Promise<Usage> {
+  const total: Usage = { bytes: 0, files: 0 }
+  const folders = [folder]
+  for (let each = folders.pop(); each !== undefined; each = folders.pop()) {
+    const entries = await entriesOf(each)
+    total.files += entries.length
+    if (total.files > filesMax) return total
+    for (const entry of entries) {
+      const path = join(each, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      // What is gone since takes no space.
+      const facts = await lstat(path).catch(() => null)
+      total.bytes += (facts?.blocks ?? 0) * BLOCK_BYTES
+    }
+  }
+  return total
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return await readdir(folder, { withFileTypes: true }).catch(() => [])
+}
