@@ -1,4 +1,4 @@
-import { createWriteStream, openAsBlob } from "node:fs"
+import { createWriteStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -7,6 +7,7 @@ import { OUTPUT_PARTS_AT_ONCE } from "../src/contract/protocol.ts"
 import type { TaskInput } from "../src/contract/task.ts"
 import { mapAtOnce } from "./at-once.ts"
 import type { Call, Io } from "./io.ts"
+import { blobOf, openPlainFile } from "./plain-file.ts"
 import { retry, transferPace } from "./retry.ts"
 import { RunnerError } from "./runner-error.ts"
 
@@ -31,7 +32,19 @@ export async function uploadOutput(
   way: Way,
   output: { key: string; path: string; contentType: string; partBytes: number },
 ): Promise<void> {
-  const file = await openAsBlob(output.path)
+  const handle = await openPlainFile(output.path)
+  try {
+    await uploadBlob(way, output, await blobOf(handle, output.path))
+  } finally {
+    await handle.close()
+  }
+}
+
+async function uploadBlob(
+  way: Way,
+  output: { key: string; contentType: string; partBytes: number },
+  file: Blob,
+): Promise<void> {
   const place = `/outputs/${output.key}`
   const headers = { "content-type": output.contentType }
   if (file.size <= output.partBytes) {
