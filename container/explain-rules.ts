@@ -271,6 +271,11 @@ const MACHINE: ExplainRule[] = [
     pattern: /Cannot allocate memory|malloc of size \d+ failed/,
     sentence: () => "The command needs more memory than there is.",
   },
+  {
+    code: "process_limit",
+    pattern: /pthread_create\S* failed|Resource temporarily unavailable/,
+    sentence: () => "The command needs more threads than it may have.",
+  },
 ]
 
 /** All rules, in the order in which they are tried: the first that fits explains. */

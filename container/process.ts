@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { constants } from "node:os"
+import { availableParallelism, constants } from "node:os"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { launchWords, readLaunchFailure } from "./sandbox/launch.ts"
+import { cpuSecondsOf } from "./sandbox/limits.ts"
 import type { FolderAccess, Jail, Tier } from "./sandbox/sandbox.ts"
 import { watchUsage } from "./sandbox/watch.ts"
 
@@ -57,7 +58,6 @@ const GRACE_MS: Record<Cut, number> = {
 }
 
 const PROGRESS_FD = 3
-const CPU_LIMIT_SAID = /received signal 24\b/
 
 /** The longest time that a timer takes. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -99,17 +99,16 @@ export function startProcess(order: ProcessOrder): StartedProcess {
     running.delete(child)
     const spawnError = readLaunchFailure(child.exitCode, stderr()) ?? error
     const { exitCode, signal } = readEnd(child, order.jail.sandbox.tier)
+    const wallMs = performance.now() - startedMs
+    const cause = ending.stop() ?? limitOf({ exitCode, signal, wallMs }, order)
     return {
       exitCode: spawnError === null ? exitCode : null,
       signal,
-      cause:
-        spawnError === null
-          ? (ending.stop() ?? limitOf({ exitCode, signal }, stderr()))
-          : "spawn_failed",
+      cause: spawnError === null ? cause : "spawn_failed",
       spawnError,
       stderrTail: stderr(),
       stdout: stdout(),
-      wallMs: performance.now() - startedMs,
+      wallMs,
     }
   }
   return { pid: child.pid ?? null, finished: finish() }
@@ -192,14 +191,16 @@ function isSignal(name: string): name is NodeJS.Signals {
   return name in constants.signals
 }
 
-/** The limit that the kernel ended a process at; ffmpeg takes that of the processor politely. */
-function limitOf(
-  { exitCode, signal }: Pick<ProcessEnd, "exitCode" | "signal">,
-  stderr: string,
-): EndCause | null {
-  if (exitCode === 0) return null
-  if (signal === "SIGXFSZ") return "file_limit"
-  return signal === "SIGXCPU" || CPU_LIMIT_SAID.test(stderr) ? "cpu_limit" : null
+/**
+ * The limit that the kernel ended a process at. ffmpeg takes that of the processor as a wish to
+ * end, and says 255; only one that ran long enough can have come to it.
+ */
+function limitOf(end: Pick<ProcessEnd, "exitCode" | "signal" | "wallMs">, order: ProcessOrder) {
+  if (end.signal === "SIGXFSZ") return "file_limit"
+  if (end.signal === "SIGXCPU") return "cpu_limit"
+  const cpuMs = cpuSecondsOf(order.jail.sandbox.limits, order.timeLimitMs) * 1000
+  const wasLongEnough = end.wallMs * availableParallelism() >= cpuMs
+  return end.exitCode === 255 && wasLongEnough ? "cpu_limit" : null
 }
 
 function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {

@@ -9,6 +9,8 @@ import { RunnerError } from "../runner-error.ts"
 import { ffmpegArguments } from "./ffmpeg.ts"
 import { openProgressReader } from "./progress.ts"
 
+const OUT_OF_MEMORY = /: Cannot allocate memory$/m
+
 /** Runs ffmpeg once in a run's workspace; null says that it succeeded. */
 export async function runFfmpeg(
   run: Run,
@@ -52,7 +54,8 @@ export async function runFfmpeg(
     const message = sayWhere(command.place, limit.sentence)
     return { blame: "caller", failure: { code: limit.code, message, lines: [] } }
   }
-  if (end.exitCode === 0) return null
+  // ffmpeg may say success of what it could make before the memory ran out.
+  if (end.exitCode === 0 && !OUT_OF_MEMORY.test(end.stderrTail)) return null
   if (end.signal === null) {
     const { exitCode, stderrTail: stderr } = end
     return explain({ stderr, exitCode, workspace: run.workspace, place: command.place })

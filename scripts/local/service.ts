@@ -9,6 +9,7 @@ import { lockStateDir } from "./lock.ts"
 import { migrate } from "./migrate.ts"
 import type { Place } from "./place.ts"
 import { freePort, requirePort } from "./ports.ts"
+import { requireSandbox } from "./sandbox-health.ts"
 import { startRunner } from "./runner-process.ts"
 import { loadSecrets } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
@@ -50,6 +51,7 @@ export async function startService(place: Place, signal: AbortSignal): Promise<S
   started.defer(() => clock.stop())
   await untilHealthy(`${place.origin}/v1/health`, START_PATIENCE_MS, signal)
   await untilHealthy(`http://127.0.0.1:${runnerPort}/health`, START_PATIENCE_MS, signal)
+  await requireSandbox(`http://127.0.0.1:${runnerPort}/health`)
 
   const running = started.move()
   return { secrets, stop: async () => await running.disposeAsync() }

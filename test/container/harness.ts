@@ -37,6 +37,11 @@ export type Harness = {
 /** A sandbox is tried once for all runners of a test file. */
 let tried: Promise<Verdict> | null = null
 
+function tryOnce(settings: RunnerSettings): Promise<Verdict> {
+  tried ??= chooseSandbox(settings)
+  return tried
+}
+
 /** Starts a runner and the Worker's side of it, both on ports of their own. */
 export async function startHarness(
   differing: Partial<RunnerSettings> = {},
@@ -45,8 +50,7 @@ export async function startHarness(
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const settings = { ...makeSettings(readEnvironment({})), capacity: 2, workDir, ...differing }
   const io = makeIoServer("a-token")
-  tried ??= chooseSandbox(settings)
-  const runner = makeRunner(settings, verdict ? Promise.resolve(verdict) : tried)
+  const runner = makeRunner(settings, verdict ? Promise.resolve(verdict) : tryOnce(settings))
   const ioServer = await listen((request) => io.fetch(request))
   const server = await listen((request) => runner.fetch(request))
   const harness: Harness = {

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { makeSettings, readEnvironment } from "../../container/environment.ts"
+import { chooseSandbox, describeSandbox, findTiers } from "../../container/sandbox/choose.ts"
+import { testSandbox } from "../../container/sandbox/self-test.ts"
+import { startHarness } from "./harness.ts"
+
+const attackPath = join(import.meta.dirname, "../../container/launcher/build/attack")
+let workDir: string
+
+beforeEach(async () => {
+  workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
+})
+
+afterEach(() => rm(workDir, { recursive: true }))
+
+function settingsFor(more: NodeJS.ProcessEnv = {}) {
+  return makeSettings(readEnvironment({ WORK_DIR: workDir, ...more }))
+}
+
+test("a sandbox that stands its attacks is chosen within a second", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const beganMs = performance.now()
+  const { sandbox, test: tried } = await chooseSandbox(settingsFor())
+  expect(performance.now() - beganMs).toBeLessThan(1000)
+  expect(sandbox?.tier).toBe(tried.tier)
+  expect(tried).toMatchObject({ ok: true, problem: null })
+  expect(tried.attacks.filter(({ refused }) => !refused)).toEqual([])
+})
+
+test("the self-test sees every attack succeed where there is no sandbox", async () => {
+  const settings = settingsFor()
+  const place = { attackPath, ffmpegPath: settings.ffmpegPath, workDir }
+  const tried = await testSandbox(describeSandbox("none", settings), place)
+  expect(tried.ok).toBe(false)
+  const held = tried.attacks.filter(({ refused }) => refused).map(({ name }) => name)
+  // What the system itself may forbid.
+  expect(held.filter((name) => name !== "namespace")).toEqual([])
+})
+
+test("a runner whose tools do not work in any tier takes no task, and health says why", async () => {
+  const settings = settingsFor({ FFMPEG_PATH: "/no/such/ffmpeg", ALLOW_UNSANDBOXED: "1" })
+  const verdict = await chooseSandbox(settings)
+  const isOffered = (await findTiers()).length > 0
+  expect(verdict.sandbox === null).toBe(isOffered)
+  const harness = await startHarness({}, { sandbox: null, test: verdict.test })
+  const answer = await harness.call("POST", "/tasks", harness.order([["x"]]))
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toEqual({ error: "unsandboxed" })
+  const health = await harness.call("GET", "/health")
+  expect(await health.json()).toMatchObject({ sandbox: { tier: verdict.test.tier } })
+  await harness.close()
+})

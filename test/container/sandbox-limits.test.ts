@@ -1,0 +1,116 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { makeSettings, readEnvironment } from "../../container/environment.ts"
+import { startProcess } from "../../container/process.ts"
+import { describeSandbox, findTiers } from "../../container/sandbox/choose.ts"
+import { DEFAULT_LIMITS } from "../../container/sandbox/limits.ts"
+import type { Limits } from "../../container/sandbox/limits.ts"
+import { closeJail, openJail } from "../../container/sandbox/uids.ts"
+import { makeWorkspace } from "../../container/workspace.ts"
+
+const MIB = 1024 ** 2
+const tiers = await findTiers()
+
+/** Words of a command that fills a file, or many, until it is ended. */
+const ENDLESS = "-f lavfi -i color=s=1280x720"
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lathe-limits-"))
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
+  beforeEach(({ skip }) => skip(!tiers.includes(tier), "this machine does not have it"))
+
+  async function run(tool: string, words: string, limits: Partial<Limits>) {
+    const settings = makeSettings(readEnvironment({}))
+    const all = { ...DEFAULT_LIMITS, ...limits }
+    const jail = openJail(describeSandbox(tier, { ...settings, limits: all }))
+    const place = { taskId: crypto.randomUUID(), fence: 1 }
+    const cwd = await makeWorkspace(join(folder, "work"), place, jail.uid)
+    const argv = words.split(" ").filter(Boolean)
+    const order = { tool, argv, jail, cwd, access: "write" as const, timeLimitMs: 15_000 }
+    const { signal } = new AbortController()
+    const end = await startProcess({ ...order, signal, stdoutBytesMax: 1000 }).finished
+    closeJail(jail)
+    return end
+  }
+
+  beforeEach(async () => {
+    // mkdtemp makes it for its owner only, and the tool's user must pass through.
+    await promisify(execFile)("chmod", ["711", folder])
+  })
+
+  function runFfmpeg(words: string, limits: Partial<Limits>) {
+    return run("ffmpeg", `-nostdin -v error -y ${words}`, limits)
+  }
+
+  test("a workspace that grows too large ends its tool", async () => {
+    const words = `${ENDLESS} -f segment -segment_time 0.1 -c:v rawvideo -f rawvideo out.raw`
+    const end = await runFfmpeg(words, { workspaceBytes: 50 * MIB })
+    expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })
+  })
+
+  test("a workspace with too many files ends its tool", async () => {
+    const end = await runFfmpeg("-f lavfi -i color=s=16x16 %d.png", { workspaceFiles: 200 })
+    expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })
+  })
+
+  test("a file that grows too large ends its tool", async () => {
+    const end = await runFfmpeg(`${ENDLESS} -f rawvideo out.raw`, { fileBytes: 20 * MIB })
+    expect(end).toMatchObject({ cause: "file_limit", signal: "SIGXFSZ" })
+  })
+
+  test("processor time that is used up ends its tool", async () => {
+    const words = "-threads 1 -f lavfi -i testsrc2=s=640x360 -f null -"
+    const end = await runFfmpeg(words, { cpuSeconds: 1 })
+    expect(end.cause).toBe("cpu_limit")
+    expect(end.wallMs).toBeLessThan(10_000)
+  })
+
+  test("a tool that never stops talking is ended", async () => {
+    const end = await runFfmpeg(`${ENDLESS} -f rawvideo pipe:1`, { logBytes: 5 * MIB })
+    expect(end).toMatchObject({ cause: "output_limit", signal: "SIGKILL" })
+    expect(end.stdout.length).toBe(1000)
+  })
+
+  test("memory beyond the limit is not there", async () => {
+    const words = "-f lavfi -i color=s=8000x8000:d=1 -c:v libx264 out.mp4"
+    const end = await runFfmpeg(words, { memoryBytes: 1024 * MIB })
+    expect(end.exitCode).not.toBe(0)
+    expect(end.stderrTail).toMatch(/malloc of size \d+ failed|Cannot allocate memory/)
+  })
+
+  test("threads beyond the limit are not there", async ({ skip }) => {
+    const source = `
+      #include <pthread.h>
+      #include <stdio.h>
+      #include <unistd.h>
+      static void *rest(void *nothing) { sleep(2); return nothing; }
+      int main(void) {
+        pthread_t thread;
+        int count = 0;
+        while (count < 1000 && pthread_create(&thread, NULL, rest, NULL) == 0) count++;
+        printf("%d", count);
+      }`
+    await writeFile(join(folder, "threads.c"), source)
+    const program = join(folder, "threads")
+    const words = ["-pthread", "-o", program, join(folder, "threads.c")]
+    const isBuilt = await promisify(execFile)("cc", words).then(
+      () => true,
+      () => false,
+    )
+    if (!isBuilt) skip("there is no C compiler")
+    if (tier === "landlock" && process.getuid?.() !== 0) skip("tools share the user of the runner")
+    const end = await run(program, "", { threads: 50 })
+    expect(Number(end.stdout)).toBeGreaterThan(10)
+    expect(Number(end.stdout)).toBeLessThan(50)
+  })
+})
