@@ -6,6 +6,7 @@ import type { Figure } from "./bench/figure.ts"
 import { openLab } from "./bench/lab.ts"
 import type { Lab } from "./bench/lab.ts"
 import { benchProbe } from "./bench/probe.ts"
+import { benchSandbox } from "./bench/sandbox.ts"
 import { benchStart } from "./bench/start.ts"
 import { benchSubmit } from "./bench/submit.ts"
 import { benchUpload } from "./bench/upload.ts"
@@ -17,6 +18,7 @@ type Bench = { name: string; run: (lab: Lab) => Promise<Figure[]> }
 const benches: Bench[] = [
   { name: "submit", run: benchSubmit },
   { name: "start", run: benchStart },
+  { name: "sandbox", run: benchSandbox },
   { name: "probe", run: benchProbe },
   { name: "encode", run: benchEncode },
   { name: "upload", run: benchUpload },
