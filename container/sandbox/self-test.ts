@@ -49,9 +49,9 @@ const ENCODE =
  */
 export async function testSandbox(sandbox: Sandbox, place: SelfTestPlace): Promise<SelfTest> {
   const jail = ownJail(sandbox)
-  const outside = await makeOutside(jail.uid)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
   const workspace = await makeWorkspace(place.workDir, run, jail.uid)
+  const outside = await makeOutside(jail.uid)
   const listener = await openListener()
   try {
     const words = [outside, ...listener.ports.map(String)]
