@@ -211,6 +211,9 @@ export const deliveries = sqliteTable(
   (table) => [
     index("deliveries_listed").on(table.accountId, table.id),
     uniqueIndex("deliveries_of_job").on(table.jobId),
+    index("deliveries_ended")
+      .on(table.completedAt)
+      .where(sql`completed_at is not null`),
     index("deliveries_due")
       .on(table.nextTryAt)
       .where(sql`state = 'waiting'`),

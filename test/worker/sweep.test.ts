@@ -112,6 +112,9 @@ describe("a sweep over many finished jobs", () => {
     await env.DB.prepare("update jobs set completed_at = ? where id = ?")
       .bind(Date.now() - 91 * DAY_MS, old)
       .run()
+    await env.DB.prepare("update deliveries set completed_at = ? where job_id = ?")
+      .bind(Date.now() - 91 * DAY_MS, old)
+      .run()
     await env.DB.prepare(
       `insert into files (id, account_id, job_id, name, source, state, object_key, created_at)
        values (?, 'account', ?, 'a', 'output', 'succeeded', 'k', 0)`,
