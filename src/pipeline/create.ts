@@ -34,7 +34,8 @@ export async function acceptOnce(
   }
 }
 
-async function findAccepted(
+/** The job that an earlier request with the same key made; null where the key is free. */
+export async function findAccepted(
   env: Env,
   once: { accountId: string; key: string; bodyHash: string },
 ): Promise<Accepted | null> {

@@ -12,8 +12,6 @@ export type Seen = { moves: string; percent?: number }
 /** A job at a moment: `moves` is another text whenever D1 may say something new of it. */
 export type Change = { moves: string; progress: Progress | null }
 
-export type Watchers = ReturnType<typeof openWatchers>
-
 /** How far jobs are and who waits to hear of it; all in memory, and lost with it. */
 export function openWatchers() {
   // Another life of this memory has other moves, so nobody waits for what came between.
