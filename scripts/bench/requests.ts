@@ -22,6 +22,7 @@ export type CommandOrder = {
   ffmpeg_command: string
   input_files: Record<string, string>
   output_files: Record<string, string>
+  webhook?: string
 }
 
 /** Submits a command; its id. */
