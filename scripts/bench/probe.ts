@@ -14,7 +14,7 @@ const WORDS = "-v error -print_format json -show_format -show_streams -i".split(
 
 /** From the beginning of POST /files until the record has its ffprobe, beside a bare ffprobe. */
 export async function benchProbe(lab: Lab): Promise<Figure[]> {
-  const folder = await lab.makeFolder()
+  const folder = lab.makeFolder()
   const path = await makeMedia(folder, "small.mp4", SMALL_MEDIA)
   const media = await readMedia(path)
   const { caller } = await startBenchService(lab)
