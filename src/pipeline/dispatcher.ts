@@ -10,6 +10,7 @@ import { noteAccepted } from "../storage/jobs.ts"
 import { findPlan, isRunningAt, listOpenTasks } from "../storage/tasks.ts"
 import type { OpenTask } from "../storage/tasks.ts"
 import { askForSlots } from "./ask.ts"
+import type { OpenAsk } from "./ask.ts"
 import { dispatchTask } from "./dispatch.ts"
 import { takeBackMoves } from "./job.ts"
 import { judgeTasks } from "./judge.ts"
@@ -35,6 +36,7 @@ export class Dispatcher extends DurableObject<Env> {
   readonly #dispatching = new Set<string>()
   readonly #accepted = new Set<string>()
   #runningMax: number | null = null
+  #openAsk: OpenAsk = null
   #pumping = false
   #pumpAgain = false
   #noting = false
@@ -132,6 +134,12 @@ export class Dispatcher extends DurableObject<Env> {
     await this.pump(accountId)
   }
 
+  /** The pool gave a slot that was asked for before, or heard nothing for long. */
+  async poked(accountId: string): Promise<void> {
+    this.#openAsk = null
+    await this.pump(accountId)
+  }
+
   /** Asks the pool for slots and starts what got one. */
   async pump(accountId: string): Promise<void> {
     if (this.#pumping) {
@@ -155,7 +163,7 @@ export class Dispatcher extends DurableObject<Env> {
     if (accountId === null) return
     try {
       await this.#checkLeases(accountId)
-      await this.ended(accountId, [])
+      await this.ended(accountId, await this.#findClosed(accountId), true)
     } catch (error) {
       logError("dispatcher.alarm_failed", { error: String(error) })
     }
@@ -164,7 +172,9 @@ export class Dispatcher extends DurableObject<Env> {
 
   async #pumpOnce(accountId: string): Promise<void> {
     const runningMax = await this.#limit(accountId)
-    const started = await askForSlots(this.env, this.#held, { accountId, runningMax })
+    const asked = { accountId, runningMax, open: this.#openAsk }
+    const { started, open } = await askForSlots(this.env, this.#held, asked)
+    this.#openAsk = open
     for (const task of started) this.#start(task, accountId)
   }
 
@@ -189,6 +199,14 @@ export class Dispatcher extends DurableObject<Env> {
       if (task.step === "starting" || task.step === "posting") this.#start(task, accountId)
       else if (task.leaseUntil <= Date.now()) await this.#takeBack(task, true)
     }
+  }
+
+  /** Tasks under way that are over in D1: the word of it can be lost while their run goes on. */
+  async #findClosed(accountId: string): Promise<string[]> {
+    const ids = this.#held.underWay().map((task) => task.id)
+    if (ids.length === 0) return []
+    const open = new Set((await this.#readOpen(accountId, ids)).map((task) => task.id))
+    return ids.filter((id) => !open.has(id))
   }
 
   /** D1 alone says whose task it is: it moves first, then the run is ended and the grant let go. */

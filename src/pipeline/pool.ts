@@ -109,7 +109,7 @@ export class Pool extends DurableObject<Env> {
   }
 
   #poke(accountId: string): void {
-    const poked = this.env.DISPATCHER.getByName(accountId).pump(accountId)
+    const poked = this.env.DISPATCHER.getByName(accountId).poked(accountId)
     this.ctx.waitUntil(Promise.resolve(poked).catch(() => undefined))
   }
 
