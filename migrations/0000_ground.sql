@@ -94,6 +94,7 @@ CREATE TABLE `jobs` (
 	`error_code` text,
 	`error_message` text,
 	`error_lines` text,
+	`progress` real,
 	`processing_ms` integer DEFAULT 0 NOT NULL,
 	`attempts` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,

@@ -15,7 +15,7 @@ const DASHES_HELD_MAX = 128
  */
 export type PartEvent =
   | { kind: "field"; name: string; value: string }
-  | { kind: "file"; name: string; fileName: string }
+  | { kind: "file"; name: string; fileName: string; contentType: string }
   | { kind: "bytes"; bytes: Uint8Array }
 
 type Heard = PartEvent | { kind: "done" } | { kind: "error"; error: MultipartError }
@@ -57,7 +57,7 @@ function hearPart(info: PartInfo, heard: Heard[]): (bytes: Uint8Array | null) =>
   const header = info.headers["content-disposition"]
   const { name, fileName } = readPartNames(typeof header === "string" ? header : "")
   if (fileName !== undefined || name === "file") {
-    heard.push({ kind: "file", name, fileName: fileName ?? "" })
+    heard.push({ kind: "file", name, fileName: fileName ?? "", contentType: info.contentType })
     return (bytes) => {
       if (bytes) heard.push({ kind: "bytes", bytes })
     }
@@ -83,7 +83,8 @@ async function* wholeDashes(body: ReadableStream<Uint8Array>): AsyncGenerator<Ui
   const rooms = [new Uint8Array(READ_BYTES), new Uint8Array(READ_BYTES)]
   let held = new Uint8Array(0)
   for (;;) {
-    const { done, value } = await reader.read(rooms.shift() ?? new Uint8Array(READ_BYTES))
+    const room = rooms.shift() ?? new Uint8Array(READ_BYTES)
+    const { done, value } = await reader.readAtLeast(READ_BYTES, room).catch(hungUp)
     if (done || !value) break
     const chunk = held.byteLength > 0 ? join(held, value) : value
     const end = chunk.byteLength - trailingDashes(chunk)
@@ -92,6 +93,11 @@ async function* wholeDashes(body: ReadableStream<Uint8Array>): AsyncGenerator<Ui
     rooms.push(new Uint8Array(value.buffer))
   }
   if (held.byteLength > 0) yield held
+}
+
+/** The caller is gone, or has said that it sends no more. */
+function hungUp(cause: unknown): never {
+  throw unprocessable("body", "it ends before its closing boundary", cause)
 }
 
 function trailingDashes(chunk: Uint8Array): number {

@@ -60,7 +60,7 @@ function addField(fields: Map<string, string>, { name, value }: { name: string; 
 
 function begin(
   c: AppContext,
-  { name: field, fileName }: Extract<PartEvent, { kind: "file" }>,
+  { name: field, fileName, contentType: named }: Extract<PartEvent, { kind: "file" }>,
   bytesMax: number,
 ): Incoming {
   if (field !== "file") throw unprocessable(field || "body", "there is no such file field")
@@ -69,7 +69,12 @@ function begin(
     bytesMax: Math.min(bytesMax, announcedBytes(c) ?? bytesMax),
   })
   const name = fileNameOf(fileName)
-  const file = { upload: writer.upload, name, contentType: contentTypeOf(name), sizeBytes: 0 }
+  const file = {
+    upload: writer.upload,
+    name,
+    contentType: contentTypeOf(name, named),
+    sizeBytes: 0,
+  }
   return { file, writer, hash: readIdempotencyKey(c) === null ? null : openHash() }
 }
 

@@ -219,7 +219,7 @@ export class Dispatcher extends DurableObject<Env> {
     const accountId = snapshot?.job.accountId
     const open = accountId ? await this.#readOpen(accountId, [id]) : []
     if (open.length === 0) return this.#letGo(id, false)
-    this.#watchers.stopped(jobId)
+    this.#watchers.paused(jobId)
     await this.#judge(open)
   }
 

@@ -34,6 +34,8 @@ describe("a download link", () => {
     ["bytes=7-", 206, "789", "bytes 7-9/10"],
     ["bytes=-2", 206, "89", "bytes 8-9/10"],
     ["bytes=5-100", 206, "56789", "bytes 5-9/10"],
+    ["bytes=-100", 206, "0123456789", "bytes 0-9/10"],
+    ["bytes=9-2", 200, "0123456789", null],
     ["bytes=0-1,4-5", 200, "0123456789", null],
     ["pages=1-2", 200, "0123456789", null],
   ])("sends for the range %s with %i", async (range, status, text, contentRange) => {
@@ -48,6 +50,14 @@ describe("a download link", () => {
     const media = await ask(await link(), { headers: { range: "bytes=10-" } })
     expect(media.status).toBe(416)
     expect(media.headers.get("content-range")).toBe("bytes */10")
+  })
+
+  it("is refused with 412 for a condition that does not hold", async () => {
+    const media = await ask(await link(), { headers: { "if-match": '"another"' } })
+    expect([media.status, (await media.json<{ code: string }>()).code]).toEqual([
+      412,
+      "precondition_failed",
+    ])
   })
 
   it("answers HEAD without a body", async () => {
