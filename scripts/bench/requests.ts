@@ -36,8 +36,9 @@ export async function uploadFile(
   caller: Caller,
   name: string,
   file: Pick<Body, "sizeBytes" | "chunks">,
+  headers: Record<string, string> = {},
 ): Promise<ServiceRecord> {
-  const answer = await caller.ask("POST", "/v1/files", fileBody(name, file))
+  const answer = await caller.ask("POST", "/v1/files", fileBody(name, file), headers)
   return record.parse(JSON.parse(answer.text))
 }
 

@@ -4,13 +4,12 @@ import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { deleteTask } from "../runner/client.ts"
 import { openDatabase } from "../storage/database.ts"
-import { isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
+import { isLost, isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
 import type { HeldTask, HeldTasks, NewHeldTask } from "../storage/held-tasks.ts"
 import { noteAccepted } from "../storage/jobs.ts"
 import { findPlan, isRunningAt, listOpenTasks } from "../storage/tasks.ts"
 import type { OpenTask } from "../storage/tasks.ts"
 import { askForSlots } from "./ask.ts"
-import type { OpenAsk } from "./ask.ts"
 import { dispatchTask } from "./dispatch.ts"
 import { takeBackMoves } from "./job.ts"
 import { judgeTasks } from "./judge.ts"
@@ -22,6 +21,8 @@ import { logError } from "../log.ts"
 
 const ALARM_MS = 5_000
 const NOTE_ACCEPTED_MS = 50
+/** The pool says when it can give what was asked for; until then an ask changes nothing. */
+const OPEN_ASK_MS = 4_000
 
 /** A task as its job was created: enough to hold it without reading D1. */
 export type NewTask = { id: string; jobId: string; priority: number; blocked: boolean }
@@ -36,7 +37,7 @@ export class Dispatcher extends DurableObject<Env> {
   readonly #dispatching = new Set<string>()
   readonly #accepted = new Set<string>()
   #runningMax: number | null = null
-  #openAsk: OpenAsk = null
+  #openAskAt = 0
   #pumping = false
   #pumpAgain = false
   #noting = false
@@ -79,6 +80,7 @@ export class Dispatcher extends DurableObject<Env> {
   async ended(accountId: string, taskIds: string[], stopped = false): Promise<void> {
     const ending = taskIds.flatMap((id) => this.#held.find(id) ?? [])
     for (const { jobId } of ending) this.#watchers.moved(jobId)
+    if (ending.length > 0) this.#openAskAt = 0
     const ids = ending.map((task) => task.id)
     const blocked = this.#held.blocked().map((task) => task.id)
     if (ids.length + blocked.length > 0) {
@@ -118,25 +120,16 @@ export class Dispatcher extends DurableObject<Env> {
     )
   }
 
-  /** A runner's process came up: leases pinned to another process of it are taken back. */
-  async runnerUp({ accountId, boot }: { accountId: string; boot: string }): Promise<void> {
-    const lost = this.#held
-      .underWay()
-      .filter((task) => task.step === "running" && task.boot !== null && task.boot !== boot)
-    for (const task of lost) await this.#takeBack(task, true)
-    await this.pump(accountId)
-  }
-
-  /** A slot's container stopped: the run that it had accepted went with it. */
-  async slotStopped(accountId: string, slot: string): Promise<void> {
-    const lost = this.#held.underWay().filter((task) => task.slot === slot && task.boot !== null)
+  /** A runner's process came up, or a slot's container stopped: runs that went with it come back. */
+  async runsLost(accountId: string, went: { boot: string } | { slot: string }): Promise<void> {
+    const lost = this.#held.underWay().filter((task) => isLost(task, went))
     for (const task of lost) await this.#takeBack(task, true)
     await this.pump(accountId)
   }
 
   /** The pool gave a slot that was asked for before, or heard nothing for long. */
   async poked(accountId: string): Promise<void> {
-    this.#openAsk = null
+    this.#openAskAt = 0
     await this.pump(accountId)
   }
 
@@ -171,10 +164,10 @@ export class Dispatcher extends DurableObject<Env> {
   }
 
   async #pumpOnce(accountId: string): Promise<void> {
-    const runningMax = await this.#limit(accountId)
-    const asked = { accountId, runningMax, open: this.#openAsk }
-    const { started, open } = await askForSlots(this.env, this.#held, asked)
-    this.#openAsk = open
+    if (Date.now() - this.#openAskAt < OPEN_ASK_MS) return
+    const asked = { accountId, runningMax: await this.#limit(accountId) }
+    const { started, isOpen } = await askForSlots(this.env, this.#held, asked)
+    this.#openAskAt = isOpen ? Date.now() : 0
     for (const task of started) this.#start(task, accountId)
   }
 
@@ -220,6 +213,7 @@ export class Dispatcher extends DurableObject<Env> {
     const open = accountId ? await this.#readOpen(accountId, [id]) : []
     if (open.length === 0) return this.#letGo(id, false)
     this.#watchers.paused(jobId)
+    this.#openAskAt = 0
     await this.#judge(open)
   }
 
@@ -261,6 +255,7 @@ export class Dispatcher extends DurableObject<Env> {
   #letGo(id: string, stopped: boolean): void {
     const task = this.#held.find(id)
     if (!task) return
+    this.#openAskAt = 0
     this.#held.drop(id)
     this.#watchers.stopped(task.jobId)
     const { slot, fence } = task
