@@ -14,6 +14,8 @@ async function workerProject() {
           bindings: {
             // Nothing listens there: jobs wait, and the tests of real work start the service.
             RUNNER_ORIGIN: "http://127.0.0.1:9",
+            TRIAL_FILE_BYTES_MAX: String(30 * 1024 * 1024),
+            PAID_REQUESTS_PER_MINUTE: "5",
             LATHE_SECRET: "a-secret-that-only-the-tests-know-of",
             OPERATOR_TOKEN: "an-operator-token-for-the-tests-only",
             TEST_MIGRATIONS: await readD1Migrations(join(import.meta.dirname, "migrations")),

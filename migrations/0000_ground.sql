@@ -25,6 +25,7 @@ CREATE TABLE `deliveries` (
 --> statement-breakpoint
 CREATE INDEX `deliveries_listed` ON `deliveries` (`account_id`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_of_job` ON `deliveries` (`job_id`);--> statement-breakpoint
+CREATE INDEX `deliveries_ended` ON `deliveries` (`completed_at`) WHERE completed_at is not null;--> statement-breakpoint
 CREATE INDEX `deliveries_due` ON `deliveries` (`next_try_at`) WHERE state = 'waiting';--> statement-breakpoint
 CREATE TABLE `delivery_tries` (
 	`delivery_id` text NOT NULL,
@@ -93,6 +94,7 @@ CREATE TABLE `jobs` (
 	`error_code` text,
 	`error_message` text,
 	`error_lines` text,
+	`progress` real,
 	`processing_ms` integer DEFAULT 0 NOT NULL,
 	`attempts` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { benchDownload } from "./bench/download.ts"
 import { benchEncode } from "./bench/encode.ts"
+import { benchFairness } from "./bench/fairness.ts"
 import { formatFigures } from "./bench/figure.ts"
 import type { Figure } from "./bench/figure.ts"
 import { openLab } from "./bench/lab.ts"
@@ -10,6 +11,7 @@ import { benchSandbox } from "./bench/sandbox.ts"
 import { benchStart } from "./bench/start.ts"
 import { benchSubmit } from "./bench/submit.ts"
 import { benchUpload } from "./bench/upload.ts"
+import { benchWebhook } from "./bench/webhook.ts"
 import { Complaint, runScript } from "./local/complaint.ts"
 import { ensureSetUp } from "./setup.ts"
 
@@ -23,10 +25,12 @@ const benches: Bench[] = [
   { name: "encode", run: benchEncode },
   { name: "upload", run: benchUpload },
   { name: "download", run: benchDownload },
+  { name: "fairness", run: benchFairness },
+  { name: "webhook", run: benchWebhook },
 ]
 
 const BENCH_MS_MAX = 120_000
-const ALL_MS_MAX = 345_000
+const ALL_MS_MAX = 480_000
 
 await runScript(async () => {
   const chosen = chooseBenches(process.argv.slice(2))

@@ -69,6 +69,7 @@ async function makeResult(api: Api, before: FileRecord, shownSource: string) {
     const tried = await tryRecipe(api, before, recipe)
     if ("after" in tried) return { recipe, after: tried.after }
     failure = tried.failure
+    console.log(`          ${failure}`)
   }
   throw new Complaint(`The command failed: ${failure}`)
 }
@@ -80,7 +81,7 @@ async function tryRecipe(
 ): Promise<{ after: FileRecord } | { failure: string }> {
   console.log(`Command   it ${recipe.purpose}\n          ${recipe.command}`)
   const progress = openProgress(process.stdout)
-  const ended = await runCommand(api, before.id, recipe, progress.show)
+  const ended = await runCommand(api, before.id, recipe, (percent) => progress.show(percent))
   progress.end()
   if ("failure" in ended) return ended
   return { after: await readFileRecord(api, ended.outputId) }

@@ -43,6 +43,10 @@ function findOperator(remote: string | undefined): Operator {
   }
   const { origin, stateDir } = readPlace(process.env)
   const token = process.env["OPERATOR_TOKEN"] ?? storedSecrets(stateDir)?.OPERATOR_TOKEN
-  if (!token) throw new Complaint(`No service answers at ${origin}; start it with npm start.`)
+  if (!token) {
+    throw new Complaint(
+      `No service has run on the state folder ${stateDir}; start one with npm start, or set STATE_DIR to the folder of the one at ${origin}.`,
+    )
+  }
   return { origin, token, isLocal: true }
 }

@@ -5,7 +5,6 @@ import type { App } from "./http/context.ts"
 import { guardMethods } from "./http/methods.ts"
 import { answerError, answerNotFound, nameRequest } from "./http/outcome.ts"
 import { readJson } from "./http/body.ts"
-import { limitRate } from "./http/rate-limit.ts"
 import { handleReport } from "./pipeline/reports.ts"
 import { commands } from "./resources/commands/routes.ts"
 import { files } from "./resources/files/routes.ts"
@@ -24,7 +23,7 @@ app.onError(answerError)
 app.notFound(answerNotFound)
 
 app.route("/v1/health", health)
-app.use("/v1/*", authenticate, limitRate)
+app.use("/v1/*", authenticate)
 app.route("/v1/commands", commands)
 app.route("/v1/files", files)
 app.route("/v1/jobs", jobs)

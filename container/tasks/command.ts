@@ -15,6 +15,9 @@ export type CommandWork = Extract<TaskWork, { kind: "command" }>
 
 const DOWNLOADS_AT_ONCE = 4
 const OUTPUTS_AT_ONCE = 2
+/** What the first moments of a run foretell is worth nothing. */
+const ETA_FRACTION_MIN = 0.02
+const ETA_SECONDS_MIN = 1
 const PERCENT_BEFORE_END = 99
 
 /** Brings the inputs, runs the commands one after another, stores the outputs. */
@@ -50,7 +53,8 @@ async function runCommands(run: Run, work: CommandWork): Promise<Explained | nul
       onFraction: (fraction) => {
         const done = (index + fraction) / total
         const seconds = (performance.now() - beganMs) / 1000
-        const etaSeconds = done > 0 ? Math.round((seconds * (1 - done)) / done) : null
+        const isTelling = done >= ETA_FRACTION_MIN && seconds >= ETA_SECONDS_MIN
+        const etaSeconds = isTelling ? Math.round((seconds * (1 - done)) / done) : null
         run.reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
       },
     })

@@ -63,6 +63,10 @@ export async function probeFile(order: {
       cause: new Error(end.spawnError ?? ""),
     })
   }
+  // A crash may be the media's doing; nothing in media sends this signal.
+  if (end.cause === null && end.signal === "SIGKILL") {
+    throw new RunnerError("internal", "ffprobe was ended from outside (SIGKILL).")
+  }
   const { wallMs } = end
   const lines = tellingLines(cleanLines(end.stderrTail, order.workspace)).map((line) =>
     line.replace(/^file:/, ""),
@@ -80,8 +84,16 @@ function readAnswer(stdout: string, name: string, lines: string[]): Probed {
   if (!formatFacts.success || streams.length === 0) return { lines, reason: "it holds no streams" }
   const { format_name, duration } = formatFacts.data
   if (TEXT_FORMATS.has(format_name)) return { lines, reason: "it is plain text" }
+  if (!streams.some(isUsable)) return { lines, reason: "it holds no stream that can be read" }
   const probe = { format_name, streams, format: { ...format, filename: name } }
   return { probe: { ...sizeAndDuration(streams, duration), ...probe } }
+}
+
+/** Noise passes for a picture without a size, or for sound without a rate. */
+function isUsable(stream: Record<string, unknown>): boolean {
+  const { codec_type: type, width, sample_rate: rate } = stream
+  if (type === "video") return Number(width) > 0
+  return type !== "audio" || Number(rate) > 0
 }
 
 function sizeAndDuration(

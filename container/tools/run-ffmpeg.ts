@@ -1,3 +1,4 @@
+import { watchDisk } from "../disk-watch.ts"
 import { explain, sayWhere } from "../explain.ts"
 import type { Explained, Place } from "../explain.ts"
 import { readOomKills } from "../oom-kills.ts"
@@ -24,6 +25,7 @@ export async function runFfmpeg(
   if (command.timeLimitMs <= 0) return "time limit"
   const reader = openProgressReader(command.words, knownSeconds(run))
   const oomKills = await readOomKills()
+  const disk = watchDisk(run.workspace)
   const started = startProcess({
     tool: run.settings.ffmpegPath,
     argv: ffmpegArguments(command.words),
@@ -41,6 +43,7 @@ export async function runFfmpeg(
   })
   if (started.pid !== null) noteProcessStarted(run, "ffmpeg")
   const end = await started.finished
+  const wasDiskFull = await disk.end()
   run.status.processingMs += end.wallMs
   run.signal.throwIfAborted()
   if (end.cause === "spawn_failed") {
@@ -54,7 +57,9 @@ export async function runFfmpeg(
     const message = sayWhere(command.place, limit.sentence)
     return { blame: "caller", failure: { code: limit.code, message, lines: [] } }
   }
-  // ffmpeg may say success of what it could make before the memory ran out.
+  // ffmpeg may say success all the same, of a file without its end or an empty pass log.
+  if (wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
+  // Or of what it could make before the memory ran out.
   if (end.exitCode === 0 && !OUT_OF_MEMORY.test(end.stderrTail)) return null
   if (end.signal === null) {
     const { exitCode, stderrTail: stderr } = end

@@ -12,7 +12,12 @@ export type Answer = { status: number; link: string | undefined; text: string }
 /** A client of one origin whose connections stay open between requests. */
 export type Caller = {
   /** The whole answer; throws where its status is 400 or above. */
-  ask(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: Body): Promise<Answer>
+  ask(
+    method: "GET" | "POST" | "PUT" | "DELETE",
+    path: string,
+    body?: Body,
+    more?: Record<string, string>,
+  ): Promise<Answer>
   /** The answer as it begins; whoever asks reads it at a pace of their own. */
   open(path: string): Promise<IncomingMessage>
   close(): void
@@ -20,19 +25,20 @@ export type Caller = {
 
 export function openCaller(origin: string, headers: Record<string, string> = {}): Caller {
   const agent = new Agent({ keepAlive: true })
-  function begin(method: string, path: string, body?: Body): ClientRequest {
+  function begin(method: string, path: string, body?: Body, more = {}): ClientRequest {
     return request(new URL(path, origin), {
       agent,
       method,
       headers: {
         ...headers,
+        ...more,
         ...(body && { "content-type": body.type, "content-length": body.sizeBytes }),
       },
     })
   }
   return {
-    async ask(method, path, body) {
-      const outgoing = begin(method, path, body)
+    async ask(method, path, body, more) {
+      const outgoing = begin(method, path, body, more)
       const [incoming] = await Promise.all([answerOf(outgoing), send(outgoing, body)])
       const answer = {
         status: incoming.statusCode ?? 0,

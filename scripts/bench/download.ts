@@ -17,7 +17,7 @@ const GOAL_BYTES = 32 * 1024 ** 2
 
 /** How workerd's memory grows while a slow client reads a large file by its signed link. */
 export async function benchDownload(lab: Lab): Promise<Figure[]> {
-  const stateDir = await lab.makeFolder()
+  const stateDir = lab.makeFolder()
   const before = await startBenchService(lab, { stateDir })
   const { id } = await uploadFile(before.caller, "junk.bin", junk(GIB))
   await untilFinal(before.caller, `/v1/files/${id}`, 100)

@@ -10,13 +10,13 @@ import { median, timeMs } from "./statistics.ts"
 const TIMES = 3
 const GOAL = { ratio: 1.02, extraMs: 150 }
 const SOURCE =
-  "-f lavfi -i testsrc2=size=1280x720:rate=30,noise=alls=12:allf=t -t 20 -c:v libx264 " +
-  "-preset ultrafast -crf 23 -pix_fmt yuv420p"
+  "-f lavfi -i testsrc2=size=1280x720:rate=30,noise=alls=5:allf=t -t 20 -c:v libx264 " +
+  "-preset veryfast -crf 23 -pix_fmt yuv420p"
 const WORDS = "-c:v libx264 -preset veryfast -crf 26"
 
 /** An encode of some seconds from submit to success, beside ffmpeg alone with the same words. */
 export async function benchEncode(lab: Lab): Promise<Figure[]> {
-  const folder = await lab.makeFolder()
+  const folder = lab.makeFolder()
   const path = await makeMedia(folder, "source.mp4", SOURCE)
   const service = await startBenchService(lab)
   const file = await uploadFile(service.caller, "source.mp4", await readMedia(path))

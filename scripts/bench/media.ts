@@ -30,7 +30,12 @@ export async function runBare(tool: string, words: string[], folder: string): Pr
   const child = spawn(tool, words, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] })
   const chunks: Buffer[] = []
   child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk))
+  function stop(): void {
+    child.kill("SIGKILL")
+  }
+  process.once("exit", stop)
   await once(child, "close")
+  process.off("exit", stop)
   if (child.exitCode !== 0) throw new Error(`${tool} ended with ${child.exitCode}`)
   return Buffer.concat(chunks).toString()
 }

@@ -3,7 +3,7 @@ import { formatDifference, formatMs } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import type { Lab } from "./lab.ts"
 import { makeMedia, readMedia, runBare, SMALL_MEDIA, tools } from "./media.ts"
-import { untilSuccess, uploadFile } from "./requests.ts"
+import { uploadFile } from "./requests.ts"
 import { startBenchService } from "./service.ts"
 import { median, timeMs } from "./statistics.ts"
 
@@ -14,7 +14,7 @@ const WORDS = "-v error -print_format json -show_format -show_streams -i".split(
 
 /** From the beginning of POST /files until the record has its ffprobe, beside a bare ffprobe. */
 export async function benchProbe(lab: Lab): Promise<Figure[]> {
-  const folder = await lab.makeFolder()
+  const folder = lab.makeFolder()
   const path = await makeMedia(folder, "small.mp4", SMALL_MEDIA)
   const media = await readMedia(path)
   const { caller } = await startBenchService(lab)
@@ -22,8 +22,7 @@ export async function benchProbe(lab: Lab): Promise<Figure[]> {
   const bareMs: number[] = []
   for (let time = -WARM_UP_TIMES; time < TIMES; time += 1) {
     const filledMs = await timeMs(async () => {
-      const file = await uploadFile(caller, "small.mp4", media)
-      const { ffprobe } = await untilSuccess(caller, `/v1/files/${file.id}`)
+      const { ffprobe } = await uploadFile(caller, "small.mp4", media, { prefer: "wait=30" })
       if (!ffprobe) throw new Error("a file that was probed has no ffprobe")
     })
     const probedMs = await timeMs(async () => {

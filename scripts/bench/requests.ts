@@ -22,6 +22,7 @@ export type CommandOrder = {
   ffmpeg_command: string
   input_files: Record<string, string>
   output_files: Record<string, string>
+  webhook?: string
 }
 
 /** Submits a command; its id. */
@@ -35,8 +36,9 @@ export async function uploadFile(
   caller: Caller,
   name: string,
   file: Pick<Body, "sizeBytes" | "chunks">,
+  headers: Record<string, string> = {},
 ): Promise<ServiceRecord> {
-  const answer = await caller.ask("POST", "/v1/files", fileBody(name, file))
+  const answer = await caller.ask("POST", "/v1/files", fileBody(name, file), headers)
   return record.parse(JSON.parse(answer.text))
 }
 

@@ -13,6 +13,8 @@ const EVENT_MS_MAX = 60_000
 export type BenchService = {
   /** Asks as an account of the plan `paid`. */
   caller: Caller
+  /** A caller of another account, of the same plan. */
+  openAccount(name: string): Promise<Caller>
   /** Process id of the start script, whose children workerd and the runner are. */
   pid: number
   /** When the runner said this event of a job, in milliseconds since the epoch; waits for it. */
@@ -25,23 +27,33 @@ const runnerLine = z.object({ event: z.string(), at: z.iso.datetime(), job_id: z
 /** Starts the service; with the state folder of an earlier one it goes on with its jobs. */
 export async function startBenchService(
   lab: Lab,
-  options: { stateDir?: string; runnerCapacity?: number } = {},
+  options: {
+    stateDir?: string
+    runnerCapacity?: number
+    /** Settings of the service. */
+    settings?: Record<string, string>
+  } = {},
 ): Promise<BenchService> {
-  const stateDir = options.stateDir ?? (await lab.makeFolder())
+  const stateDir = options.stateDir ?? lab.makeFolder()
   const port = await freePort()
   const program = await lab.start("scripts/start.ts", /^Lathe serves /, {
     PORT: String(port),
     STATE_DIR: stateDir,
+    ...options.settings,
     ...(options.runnerCapacity && { RUNNER_CAPACITY: String(options.runnerCapacity) }),
   })
   const whenSaid = readEvents((listener) => program.onLine(listener))
   const origin = `http://127.0.0.1:${port}`
   const token = storedSecrets(stateDir)?.OPERATOR_TOKEN ?? ""
-  const account = { account: "bench", plan: "paid" as const }
-  const { key } = await createKey({ origin, token, isLocal: true }, account)
-  const caller = openCaller(origin, { "x-api-key": key })
-  lab.defer(() => caller.close())
-  return { caller, pid: program.pid, whenSaid, stop: () => program.stop() }
+  async function openAccount(name: string): Promise<Caller> {
+    const account = { account: name, plan: "paid" as const }
+    const { key } = await createKey({ origin, token, isLocal: true }, account)
+    const caller = openCaller(origin, { "x-api-key": key })
+    lab.defer(() => caller.close())
+    return caller
+  }
+  const caller = await openAccount("bench")
+  return { caller, openAccount, pid: program.pid, whenSaid, stop: () => program.stop() }
 }
 
 function readEvents(onLine: (listener: (line: string) => void) => void) {

@@ -15,7 +15,7 @@ const GOAL_MS = 30
 
 /** From the answer of POST /commands until ffmpeg runs, beside a bare start of ffmpeg. */
 export async function benchStart(lab: Lab): Promise<Figure[]> {
-  const folder = await lab.makeFolder()
+  const folder = lab.makeFolder()
   const path = await makeMedia(folder, "small.mp4", SMALL_MEDIA)
   const service = await startBenchService(lab)
   const file = await uploadFile(service.caller, "small.mp4", await readMedia(path))

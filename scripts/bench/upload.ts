@@ -64,7 +64,7 @@ async function openService(lab: Lab): Promise<Way> {
 }
 
 async function openPlainPut(lab: Lab): Promise<Way> {
-  const variables = { STATE_DIR: await lab.makeFolder() }
+  const variables = { STATE_DIR: lab.makeFolder() }
   const program = await lab.start(plainPutProgram, new RegExp(`^${PLAIN_PUT_READY}`), variables)
   const caller = openCaller((await program.ready).slice(PLAIN_PUT_READY.length))
   lab.defer(() => caller.close())

@@ -99,7 +99,8 @@ async function askJson(api: Api, path: string, init: RequestInit = {}): Promise<
 }
 
 async function send(api: Api, url: string, init: RequestInit): Promise<Response> {
-  const headers = { ...init.headers, "x-api-key": api.key }
+  const headers = new Headers(init.headers)
+  headers.set("x-api-key", api.key)
   try {
     return await fetch(url, { ...init, headers, signal: api.signal })
   } catch (error) {

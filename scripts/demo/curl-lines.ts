@@ -5,7 +5,7 @@ export function curlLines({ command, outputName }: Recipe, source: string): stri
   const auth = '-H "X-API-Key: $KEY"'
   return `  KEY=$(npm run --silent keys -- create --account demo | tail -n 1)
   API=http://127.0.0.1:8787/v1
-  FILE=$(curl -s ${auth} -F ${quoted(`file=@"${source}"`)} $API/files | cut -d'"' -f4)
+  FILE=$(curl -s ${auth} -F ${quoted(`file=@"${source.replace(/["\\]/g, "\\$&")}"`)} $API/files | cut -d'"' -f4)
   JOB=$(curl -s ${auth} -H "Content-Type: application/json" $API/commands -d '{
     "ffmpeg_command": ${JSON.stringify(command)},
     "input_files": {"in_1": "svc_id://'$FILE'"},

@@ -1,4 +1,4 @@
-import { copyFileSync, statSync } from "node:fs"
+import { accessSync, constants, copyFileSync, statSync } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
 import { Complaint } from "../local/complaint.ts"
 
@@ -19,10 +19,20 @@ export function findPlaces(words: string[], folder: string): Places {
   if (rest.length > 0) throw new Complaint("Usage: npm run demo [-- FILE]")
   const source = given === undefined ? CLIP : resolve(folder, given)
   const shown = given ?? relative(folder, CLIP)
-  const stats = statSync(source, { throwIfNoEntry: false })
+  requireReadable(source, shown)
+  return { source, shownSource: shown, folder }
+}
+
+function requireReadable(path: string, shown: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) throw new Complaint(`There is no file ${shown}.`)
   if (!stats.isFile()) throw new Complaint(`${shown} is not a file.`)
-  return { source, shownSource: shown, folder }
+  if (stats.size === 0) throw new Complaint(`${shown} is empty.`)
+  try {
+    accessSync(path, constants.R_OK)
+  } catch (error) {
+    throw new Complaint(`${shown} may not be read.`, { cause: error })
+  }
 }
 
 /** Copies the result to the caller's folder, never over the file that it was made from. */

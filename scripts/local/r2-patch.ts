@@ -37,10 +37,12 @@ const edits: Edit[] = [
 const additions = `
 async function readInLargeSteps(source, take) {
   let reader = source.getReader({ mode: "byob" });
+  let room = new Uint8Array(262144);
   for (;;) {
-    let { done, value } = await reader.read(new Uint8Array(262144));
+    let { done, value } = await reader.read(room);
     if (value?.byteLength) await take(value);
     if (done) return;
+    room = new Uint8Array(value.buffer);
   }
 }
 function digestInLargeSteps(source, digesting) {

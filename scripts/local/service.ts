@@ -34,7 +34,9 @@ export async function startService(place: Place, signal: AbortSignal): Promise<S
 
   const secrets = loadSecrets(place.stateDir, process.env)
   const runnerPort = await freePort()
-  const worker = await makeWorker(place, bindingsFor(place, secrets, runnerPort))
+  const bindings = bindingsFor(place, secrets, runnerPort)
+  // What was in its queues died with workerd; a sweep finds what it spoke of.
+  const worker: Miniflare = await makeWorker(place, bindings, () => void sweepAgain(worker))
   started.defer(() => worker.dispose())
   await worker.ready
   await migrate(await worker.getD1Database("DB"), "migrations")
@@ -63,6 +65,12 @@ function makeStateDir(path: string): void {
   } catch (error) {
     throw new Complaint(`STATE_DIR cannot be used: ${String(error)}`, { cause: error })
   }
+}
+
+async function sweepAgain(worker: Miniflare): Promise<void> {
+  await runCron(worker).catch((error: unknown) => {
+    console.error(`The sweep after a restart failed: ${String(error)}`)
+  })
 }
 
 async function runCron(worker: Miniflare): Promise<void> {

@@ -21,9 +21,14 @@ const variables = z.record(z.string(), z.json()).default({})
 
 /**
  * The Worker of wrangler.toml in workerd, everything it is bound to emulated in the state folder.
- * It answers once `ready` is awaited; workerd is started again when it dies.
+ * It answers once `ready` is awaited; workerd is started again when it dies, and then `onRestart`
+ * is called.
  */
-export async function makeWorker(place: Place, bindings: WorkerBindings): Promise<Miniflare> {
+export async function makeWorker(
+  place: Place,
+  bindings: WorkerBindings,
+  onRestart: () => void,
+): Promise<Miniflare> {
   patchR2()
   useWorkerdThatDiesWithParent()
   const options = await workerOptions(bindings)
@@ -38,7 +43,10 @@ export async function makeWorker(place: Place, bindings: WorkerBindings): Promis
       log: new Log(LogLevel.WARN),
       // The last part is what `wrangler … --persist-to` adds, so that it finds the same state.
       resourcePersistencePath: join(place.stateDir, "v3"),
-      unsafeHandleRuntimeRestart: () => console.error("workerd was started again."),
+      unsafeHandleRuntimeRestart: () => {
+        console.error("workerd was started again.")
+        onRestart()
+      },
       handleStructuredLogs: ({ level, message }) => console.log(`[worker ${level}] ${message}`),
       workers: [options, outboundWorker(bindings.ALLOWED_PRIVATE_HOSTS ?? "")],
     }),

@@ -24,4 +24,3 @@ export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 export const FILE_SOURCES = ["upload", "output"] as const
-export type FileSource = (typeof FILE_SOURCES)[number]

@@ -1,22 +1,24 @@
 import { createMiddleware } from "hono/factory"
 import { hasKeyShape, hashKey } from "../contract/api-key.ts"
 import { limitsOf, settingsOf } from "../env.ts"
-import { openDatabase } from "../storage/database.ts"
-import { findKey } from "../storage/keys.ts"
 import type { App, AppContext } from "./context.ts"
 import { Problem } from "./problem.ts"
+import { applyAllowance } from "./rate-limit.ts"
 
-/** Lets a request on with the account of its key; the same refusal for every key that is none. */
+/**
+ * Lets a request on with the account of its key, as often as its plan allows; the same refusal for
+ * every key that is none.
+ */
 export const authenticate = createMiddleware<App>(async (c, next) => {
   const key = presentedKey(c)
-  const found =
-    key !== null && hasKeyShape(key)
-      ? await findKey(openDatabase(c.env.DB), await hashKey(key))
-      : null
-  if (!found) throw refused()
-  c.set("account", found.account)
-  c.set("keyId", found.keyId)
-  c.set("limits", limitsOf(found.account.plan, settingsOf(c.env)))
+  if (key === null || !hasKeyShape(key)) throw refused()
+  const hash = await hashKey(key)
+  const allowance = await c.env.RATE_LIMITER.getByName(hash).take(hash)
+  if (!allowance) throw refused()
+  const { account } = allowance
+  c.set("account", account)
+  c.set("limits", limitsOf(account.plan, settingsOf(c.env)))
+  applyAllowance(c, allowance)
   await next()
 })
 

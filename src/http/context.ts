@@ -2,12 +2,12 @@ import type { Context } from "hono"
 import type { Limits } from "../contract/plan.ts"
 import type { Env } from "../env.ts"
 import { settingsOf } from "../env.ts"
-import type { Account } from "../storage/schema.ts"
+import type { KeyHolder } from "../storage/keys.ts"
 
 /** What the shared steps of a request leave for its handler. */
 export type App = {
   Bindings: Env
-  Variables: { requestId: string; account: Account; keyId: string; limits: Limits }
+  Variables: { requestId: string; account: KeyHolder; limits: Limits }
 }
 
 export type AppContext = Context<App>

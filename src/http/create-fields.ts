@@ -8,18 +8,24 @@ import { unprocessable } from "./problem.ts"
 
 const METADATA_PAIRS_MAX = 10
 
+export const webhookUrl = z.string("expected a URL").max(2048, "expected at most 2048 characters")
+
 /**
  * Fields that every create takes: `webhook`, told of the end; `metadata`, echoed back; `priority`,
  * higher first.
  */
 export const createFields = {
-  webhook: z.string("expected a URL").max(2048, "expected at most 2048 characters").optional(),
+  webhook: webhookUrl.nullish(),
   metadata: z
-    .record(z.string().min(1).max(64), z.string("expected a text").max(500))
+    .record(
+      z.string().max(64, "expected keys of at most 64 characters"),
+      z.string("expected a text").max(500, "expected at most 500 characters"),
+      "expected an object of texts",
+    )
     .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS_MAX, {
       message: `expected at most ${METADATA_PAIRS_MAX} pairs`,
     })
-    .optional(),
+    .nullish(),
   priority: z
     .int("expected a whole number from 0 to 100")
     .min(0, "expected a whole number from 0 to 100")
@@ -31,8 +37,8 @@ export const createFields = {
 export function readCreateFacts(
   c: AppContext,
   fields: {
-    webhook?: string | undefined
-    metadata?: Record<string, string> | undefined
+    webhook?: string | null | undefined
+    metadata?: Record<string, string> | null | undefined
     priority: number
   },
 ): JobFacts {
@@ -42,7 +48,8 @@ export function readCreateFacts(
     now: Date.now(),
     priority: fields.priority,
     metadata: fields.metadata ?? null,
-    webhookUrl: fields.webhook === undefined ? null : readWebhookUrl(c, "webhook", fields.webhook),
+    webhookUrl:
+      typeof fields.webhook === "string" ? readWebhookUrl(c, "webhook", fields.webhook) : null,
   }
 }
 

@@ -14,9 +14,10 @@ export function fileNameOf(given: string): string {
   return /^\.*$/.test(name) ? "file" : shorten(name)
 }
 
-/** Media type of a file by its name. */
-export function contentTypeOf(name: string): string {
-  return mime.getType(name) ?? "application/octet-stream"
+/** Media type of a file by its name; where that says nothing, a medium that its caller named. */
+export function contentTypeOf(name: string, named = ""): string {
+  const medium = /^(?:video|audio|image)\/[\w.+-]+$/.exec(named)?.[0]
+  return mime.getType(name) ?? medium ?? "application/octet-stream"
 }
 
 /** Address of a file: its name percent-encoded. */

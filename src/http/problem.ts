@@ -10,6 +10,7 @@ export const STATUS_OF = {
   already_final: 409,
   not_final: 409,
   link_expired: 410,
+  precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
@@ -45,15 +46,15 @@ export class Problem extends Error {
 }
 
 /** A well-formed request that cannot be used, one field at fault. */
-export function unprocessable(field: string, message: string): Problem {
-  return unprocessables([{ field, message }])
+export function unprocessable(field: string, message: string, cause?: unknown): Problem {
+  return unprocessables([{ field, message }], cause)
 }
 
 /** A well-formed request that cannot be used, with every field at fault. */
-export function unprocessables(details: Detail[]): Problem {
+export function unprocessables(details: Detail[], cause?: unknown): Problem {
   const [first] = details
   const message = first ? `${first.field}: ${first.message}` : "The request cannot be used."
-  return new Problem("unprocessable", message, { details })
+  return new Problem("unprocessable", message, { details, cause })
 }
 
 export function notFound(what: string): Problem {

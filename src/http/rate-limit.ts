@@ -1,51 +1,73 @@
 import { DurableObject } from "cloudflare:workers"
-import { createMiddleware } from "hono/factory"
+import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
-import type { App } from "./context.ts"
+import { openDatabase } from "../storage/database.ts"
+import { findKey } from "../storage/keys.ts"
+import type { KeyHolder } from "../storage/keys.ts"
+import type { AppContext } from "./context.ts"
 import { Problem } from "./problem.ts"
 
 const WINDOW_SECONDS = 60
 
-export type Allowance = { allowed: boolean; remaining: number; resetSeconds: number }
+/** A key that is good is looked up again after this; one that is revoked is forgotten at once. */
+const KNOWN_MS = 60_000
 
-/** Counts one key's requests in windows of a minute, in memory: a restart forgives a minute. */
+/** What a key may still do in this minute, and whose it is. */
+export type Allowance = {
+  account: KeyHolder
+  limit: number
+  allowed: boolean
+  remaining: number
+  resetSeconds: number
+}
+
+/**
+ * Knows one key, by its hash, and counts its requests in windows of a minute; all in memory, so
+ * that a restart costs a look-up and forgives a minute.
+ */
 export class RateLimiter extends DurableObject<Env> {
+  #known: { account: KeyHolder; until: number } | null = null
   #windowEnds = 0
   #used = 0
 
-  /** Takes one request from the key's allowance. */
-  async take(limit: number): Promise<Allowance> {
+  /** Takes one request from the key's allowance; null where no such key is good. */
+  async take(hash: string): Promise<Allowance | null> {
     const now = Date.now()
+    if (!this.#known || this.#known.until <= now) {
+      const found = await findKey(openDatabase(this.env.DB), hash)
+      this.#known = found && { account: found, until: now + KNOWN_MS }
+    }
+    if (!this.#known) return null
+    const { account } = this.#known
+    const limit = limitsOf(account.plan, settingsOf(this.env)).requestsPerMinute
     if (now >= this.#windowEnds) {
       this.#windowEnds = now + WINDOW_SECONDS * 1000
       this.#used = 0
     }
+    const allowed = this.#used < limit
+    if (allowed) this.#used += 1
     const resetSeconds = Math.ceil((this.#windowEnds - now) / 1000)
-    if (this.#used >= limit) return { allowed: false, remaining: 0, resetSeconds }
-    this.#used += 1
-    return { allowed: true, remaining: limit - this.#used, resetSeconds }
+    return { account, limit, allowed, remaining: limit - this.#used, resetSeconds }
+  }
+
+  /** Looks the key up anew at its next request. */
+  async forget(): Promise<void> {
+    this.#known = null
   }
 }
 
-/** Refuses a key that asks more often than its plan allows, and says when it may ask again. */
-export const limitRate = createMiddleware<App>(async (c, next) => {
-  const limit = c.get("limits").requestsPerMinute
-  const limiter = c.env.RATE_LIMITER.getByName(c.get("keyId"))
-  const { allowed, remaining, resetSeconds } = await limiter.take(limit)
+/** Says how much a key may still ask; throws where it asked too much, with when it may again. */
+export function applyAllowance(c: AppContext, allowance: Allowance): void {
+  const { limit, allowed, remaining, resetSeconds } = allowance
   const headers = {
     ratelimit: `"requests";r=${remaining};t=${resetSeconds}`,
     "ratelimit-policy": `"requests";q=${limit};w=${WINDOW_SECONDS}`,
   }
-  if (!allowed) {
-    throw new Problem(
-      "rate_limit_exceeded",
-      `This key may make ${limit} requests a minute; ask again in ${resetSeconds} seconds.`,
-      {
-        retryAfterSeconds: resetSeconds,
-        headers: { ...headers, "retry-after": `${resetSeconds}` },
-      },
-    )
-  }
-  await next()
   for (const [name, value] of Object.entries(headers)) c.header(name, value)
-})
+  if (allowed) return
+  throw new Problem(
+    "rate_limit_exceeded",
+    `This key may make ${limit} requests a minute; ask again in ${resetSeconds} seconds.`,
+    { retryAfterSeconds: resetSeconds, headers: { ...headers, "retry-after": `${resetSeconds}` } },
+  )
+}

@@ -20,8 +20,8 @@ export function statusOf(state: State): (typeof STATUS)[State] {
 /** What every record says of its job: progress, attempts, moments. */
 export function jobFields(job: Job, progress: Progress | null) {
   return {
-    progress: job.state === "succeeded" ? 100 : (progress?.percent ?? 0),
-    eta_seconds: progress?.etaSeconds ?? null,
+    progress: job.state === "succeeded" ? 100 : roundTenth(progress?.percent ?? job.progress ?? 0),
+    eta_seconds: progress?.etaSeconds === undefined ? null : Math.round(progress.etaSeconds),
     attempts: job.attempts,
     metadata: job.metadata ?? {},
     started_at: toDateTime(job.startedAt),
@@ -40,6 +40,10 @@ export function failureFields(failed: {
     error: failed.errorMessage ?? "The job failed.",
     error_code: failed.errorCode ?? "internal",
   }
+}
+
+function roundTenth(value: number): number {
+  return Math.round(value * 10) / 10
 }
 
 /** A moment as callers read it: ISO 8601 in UTC. */

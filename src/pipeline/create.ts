@@ -3,10 +3,8 @@ import { openDatabase } from "../storage/database.ts"
 import { findIdempotency } from "../storage/idempotency.ts"
 import { createJob } from "../storage/jobs.ts"
 import type { JobDraft } from "../storage/jobs.ts"
-import type { NewTask } from "./dispatcher.ts"
-
-/** What a JOBS message says; D1 has the rest. */
-export type JobMessage = { accountId: string; tasks: NewTask[] }
+import { sendJobMessage } from "./job-messages.ts"
+import type { JobMessage } from "./job-messages.ts"
 
 /** `jobId` names the job that the request stands for; `replayed` where an earlier one made it. */
 export type Accepted = { jobId: string; replayed: boolean } | "conflict"
@@ -34,7 +32,8 @@ export async function acceptOnce(
   }
 }
 
-async function findAccepted(
+/** The job that an earlier request with the same key made; null where the key is free. */
+export async function findAccepted(
   env: Env,
   once: { accountId: string; key: string; bodyHash: string },
 ): Promise<Accepted | null> {
@@ -57,5 +56,5 @@ export async function acceptJob(
   const tasks = draft.tasks.map(({ task, blocked }) => ({ id: task.id, jobId, priority, blocked }))
   const message: JobMessage = { accountId, tasks }
   ctx.waitUntil(env.DISPATCHER.getByName(accountId).accept(accountId, tasks))
-  ctx.waitUntil(env.JOBS.send(message))
+  ctx.waitUntil(sendJobMessage(env, message))
 }

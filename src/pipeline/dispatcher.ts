@@ -4,7 +4,7 @@ import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { deleteTask } from "../runner/client.ts"
 import { openDatabase } from "../storage/database.ts"
-import { isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
+import { isLost, isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
 import type { HeldTask, HeldTasks, NewHeldTask } from "../storage/held-tasks.ts"
 import { noteAccepted } from "../storage/jobs.ts"
 import { findPlan, isRunningAt, listOpenTasks } from "../storage/tasks.ts"
@@ -21,6 +21,8 @@ import { logError } from "../log.ts"
 
 const ALARM_MS = 5_000
 const NOTE_ACCEPTED_MS = 50
+/** The pool says when it can give what was asked for; until then an ask changes nothing. */
+const OPEN_ASK_MS = 4_000
 
 /** A task as its job was created: enough to hold it without reading D1. */
 export type NewTask = { id: string; jobId: string; priority: number; blocked: boolean }
@@ -35,6 +37,7 @@ export class Dispatcher extends DurableObject<Env> {
   readonly #dispatching = new Set<string>()
   readonly #accepted = new Set<string>()
   #runningMax: number | null = null
+  #openAskAt = 0
   #pumping = false
   #pumpAgain = false
   #noting = false
@@ -77,6 +80,7 @@ export class Dispatcher extends DurableObject<Env> {
   async ended(accountId: string, taskIds: string[], stopped = false): Promise<void> {
     const ending = taskIds.flatMap((id) => this.#held.find(id) ?? [])
     for (const { jobId } of ending) this.#watchers.moved(jobId)
+    if (ending.length > 0) this.#openAskAt = 0
     const ids = ending.map((task) => task.id)
     const blocked = this.#held.blocked().map((task) => task.id)
     if (ids.length + blocked.length > 0) {
@@ -116,19 +120,16 @@ export class Dispatcher extends DurableObject<Env> {
     )
   }
 
-  /** A runner's process came up: leases pinned to another process of it are taken back. */
-  async runnerUp({ accountId, boot }: { accountId: string; boot: string }): Promise<void> {
-    const lost = this.#held
-      .underWay()
-      .filter((task) => task.step === "running" && task.boot !== null && task.boot !== boot)
+  /** A runner's process came up, or a slot's container stopped: runs that went with it come back. */
+  async runsLost(accountId: string, went: { boot: string } | { slot: string }): Promise<void> {
+    const lost = this.#held.underWay().filter((task) => isLost(task, went))
     for (const task of lost) await this.#takeBack(task, true)
     await this.pump(accountId)
   }
 
-  /** A slot's container stopped: the run that it had accepted went with it. */
-  async slotStopped(accountId: string, slot: string): Promise<void> {
-    const lost = this.#held.underWay().filter((task) => task.slot === slot && task.boot !== null)
-    for (const task of lost) await this.#takeBack(task, true)
+  /** The pool gave a slot that was asked for before, or heard nothing for long. */
+  async poked(accountId: string): Promise<void> {
+    this.#openAskAt = 0
     await this.pump(accountId)
   }
 
@@ -155,7 +156,7 @@ export class Dispatcher extends DurableObject<Env> {
     if (accountId === null) return
     try {
       await this.#checkLeases(accountId)
-      await this.ended(accountId, [])
+      await this.ended(accountId, await this.#findClosed(accountId), true)
     } catch (error) {
       logError("dispatcher.alarm_failed", { error: String(error) })
     }
@@ -163,8 +164,10 @@ export class Dispatcher extends DurableObject<Env> {
   }
 
   async #pumpOnce(accountId: string): Promise<void> {
-    const runningMax = await this.#limit(accountId)
-    const started = await askForSlots(this.env, this.#held, { accountId, runningMax })
+    if (Date.now() - this.#openAskAt < OPEN_ASK_MS) return
+    const asked = { accountId, runningMax: await this.#limit(accountId) }
+    const { started, isOpen } = await askForSlots(this.env, this.#held, asked)
+    this.#openAskAt = isOpen ? Date.now() : 0
     for (const task of started) this.#start(task, accountId)
   }
 
@@ -191,6 +194,14 @@ export class Dispatcher extends DurableObject<Env> {
     }
   }
 
+  /** Tasks under way that are over in D1: the word of it can be lost while their run goes on. */
+  async #findClosed(accountId: string): Promise<string[]> {
+    const ids = this.#held.underWay().map((task) => task.id)
+    if (ids.length === 0) return []
+    const open = new Set((await this.#readOpen(accountId, ids)).map((task) => task.id))
+    return ids.filter((id) => !open.has(id))
+  }
+
   /** D1 alone says whose task it is: it moves first, then the run is ended and the grant let go. */
   async #takeBack(task: HeldTask, counted: boolean): Promise<void> {
     const { id, jobId, fence, slot } = task
@@ -201,7 +212,8 @@ export class Dispatcher extends DurableObject<Env> {
     const accountId = snapshot?.job.accountId
     const open = accountId ? await this.#readOpen(accountId, [id]) : []
     if (open.length === 0) return this.#letGo(id, false)
-    this.#watchers.stopped(jobId)
+    this.#watchers.paused(jobId)
+    this.#openAskAt = 0
     await this.#judge(open)
   }
 
@@ -243,6 +255,7 @@ export class Dispatcher extends DurableObject<Env> {
   #letGo(id: string, stopped: boolean): void {
     const task = this.#held.find(id)
     if (!task) return
+    this.#openAskAt = 0
     this.#held.drop(id)
     this.#watchers.stopped(task.jobId)
     const { slot, fence } = task

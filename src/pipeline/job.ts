@@ -55,6 +55,7 @@ export function endMoves(snapshot: Snapshot, end: End): Moves {
     job: {
       state: end.state,
       completedAt: end.now,
+      processingMs: snapshot.job.processingMs || spentMs(snapshot, end.now),
       errorCode: end.failure?.code ?? null,
       errorMessage: end.failure?.message ?? null,
       errorLines: end.failure?.lines ?? null,
@@ -68,6 +69,11 @@ export function endMoves(snapshot: Snapshot, end: End): Moves {
       .map((file) => ({ id: file.id, set: failedFile(file, end) })),
     garbage: open.filter((task) => task.fence > 0).map((task) => ({ prefix: placeOf(task) })),
   }
+}
+
+/** Time since the job began, for one that ends without a runner's word of what it took. */
+function spentMs({ job }: Snapshot, now: number): number {
+  return job.startedAt === null ? 0 : Math.max(0, now - job.startedAt)
 }
 
 function finishMoves(

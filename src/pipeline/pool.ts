@@ -51,7 +51,7 @@ export class Pool extends DurableObject<Env> {
     const holders = new Set(this.#grants.all().map((grant) => grant.accountId))
     await Promise.allSettled(
       [...holders].map((accountId) =>
-        this.env.DISPATCHER.getByName(accountId).runnerUp({ accountId, boot }),
+        this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { boot }),
       ),
     )
   }
@@ -60,7 +60,8 @@ export class Pool extends DurableObject<Env> {
   async slotStopped(slot: string): Promise<void> {
     const grant = this.#grants.all().find((given) => given.slot === slot)
     if (!grant) return
-    await this.env.DISPATCHER.getByName(grant.accountId).slotStopped(grant.accountId, slot)
+    const { accountId } = grant
+    await this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { slot })
   }
 
   override async alarm(): Promise<void> {
@@ -109,7 +110,7 @@ export class Pool extends DurableObject<Env> {
   }
 
   #poke(accountId: string): void {
-    const poked = this.env.DISPATCHER.getByName(accountId).pump(accountId)
+    const poked = this.env.DISPATCHER.getByName(accountId).poked(accountId)
     this.ctx.waitUntil(Promise.resolve(poked).catch(() => undefined))
   }
 

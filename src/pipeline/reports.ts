@@ -14,7 +14,7 @@ export async function handleReport(env: Env, run: TaskRun, told: Report): Promis
     return await dispatcher.renew(run.accountId, run.jobId, sign)
   }
   const { outcome, taskIds } = await settle(env, run, told)
-  if (outcome === "stale") return false
+  // Said again also where the word no longer counts: the dispatcher may not have heard it then.
   await dispatcher.ended(run.accountId, taskIds)
-  return true
+  return outcome !== "stale"
 }

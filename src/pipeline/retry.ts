@@ -11,7 +11,7 @@ import { makeFileToCome, makeJob, makeTask } from "../storage/rows.ts"
 import type { JobFacts } from "../storage/rows.ts"
 import type { File, Job, Task } from "../storage/schema.ts"
 import { listTaskInputs } from "../storage/tasks.ts"
-import { acceptOnce } from "./create.ts"
+import { acceptOnce, findAccepted } from "./create.ts"
 import type { Accepted } from "./create.ts"
 import { abandonUpload } from "./sweep.ts"
 
@@ -24,6 +24,8 @@ export async function retryJob(
   job: Job,
   once: Parameters<typeof acceptOnce>[2],
 ): Promise<Accepted | { gone: string[] }> {
+  const earlier = once && (await findAccepted(env, once))
+  if (earlier) return earlier
   const database = openDatabase(env.DB)
   const before = (await readSnapshot(database, job.id)) ?? { job, tasks: [], files: [] }
   const inputs = await listTaskInputs(database, job.id)

@@ -7,8 +7,10 @@ import { openDatabase } from "../storage/database.ts"
 import { findWaitingDelivery } from "../storage/deliveries.ts"
 import { moveJob, readSnapshot } from "../storage/jobs.ts"
 import type { Moves, Snapshot } from "../storage/jobs.ts"
+import type { Job } from "../storage/schema.ts"
 import { storeProbe } from "../storage/probes.ts"
 import type { TaskRun } from "../runner/token.ts"
+import { progressOf } from "./progress.ts"
 import { makeEndNotice } from "./end-notice.ts"
 import { endMoves, settleMoves } from "./job.ts"
 import type { TerminalReport } from "./job.ts"
@@ -60,6 +62,7 @@ export async function move(
     const moves = snapshot && compute(snapshot)
     if (!snapshot || !moves) return { moved: false, taskIds, snapshot }
     const now = Date.now()
+    if (endsEarly(moves)) moves.job.progress = await percentOf(env, snapshot.job)
     const delivery = makeEndNotice(snapshot, moves, now)
     await keepBigProbes(env, snapshot, moves)
     const { version } = snapshot.job
@@ -78,6 +81,19 @@ export async function nudgeDelivery(env: Env, deliveryId: string, delaySeconds =
     await env.WEBHOOKS.send({ deliveryId }, { delaySeconds })
   } catch (error) {
     logError("webhooks.send_failed", { error: String(error) })
+  }
+}
+
+function endsEarly({ job }: Moves): boolean {
+  return job.state === "failed" || job.state === "canceled"
+}
+
+/** How far a job was; not worth a failure where nobody can tell. */
+async function percentOf(env: Env, job: Job): Promise<number | null> {
+  try {
+    return (await progressOf(env, job))?.percent ?? null
+  } catch {
+    return null
   }
 }
 

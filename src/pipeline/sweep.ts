@@ -6,7 +6,7 @@ import { listDueDeliveries } from "../storage/deliveries.ts"
 import { forgetGarbage, listDueGarbage, postponeGarbage } from "../storage/garbage.ts"
 import { forgetIdempotency } from "../storage/idempotency.ts"
 import { listAccountsWithOpenJobs, listUnaccepted } from "../storage/jobs.ts"
-import { forgetFinishedJobs } from "../storage/retention.ts"
+import { forgetEndedDeliveries, forgetFinishedJobs } from "../storage/retention.ts"
 import { abortUpload, deletePrefix } from "../storage/objects.ts"
 import { closeUpload, listAbandoned, listUploadsBelow, markDying } from "../storage/uploads.ts"
 import type { Upload } from "../storage/schema.ts"
@@ -17,8 +17,6 @@ const HOUR_MS = 3_600_000
 const UPLOAD_MS_MAX = 24 * HOUR_MS
 const PASSES = 2
 const ACCEPT_MS_MAX = 30_000
-/** D1 takes 100 bound parameters a statement. */
-const JOBS_FORGOTTEN_MAX = 90
 const ROWS_MAX = 100
 
 /** Finds whatever was left behind or forgotten, and puts it on its way again. */
@@ -81,7 +79,8 @@ async function deliverAgain(env: Env, now: number): Promise<void> {
 
 async function forgetOldJobs(env: Env, now: number): Promise<void> {
   const before = now - settingsOf(env).JOB_DAYS_MAX * 24 * HOUR_MS
-  await forgetFinishedJobs(openDatabase(env.DB), before, JOBS_FORGOTTEN_MAX)
+  await forgetFinishedJobs(openDatabase(env.DB), before)
+  await forgetEndedDeliveries(openDatabase(env.DB), before)
 }
 
 async function tickDispatchers(env: Env): Promise<void> {

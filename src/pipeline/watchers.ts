@@ -12,8 +12,6 @@ export type Seen = { moves: string; percent?: number }
 /** A job at a moment: `moves` is another text whenever D1 may say something new of it. */
 export type Change = { moves: string; progress: Progress | null }
 
-export type Watchers = ReturnType<typeof openWatchers>
-
 /** How far jobs are and who waits to hear of it; all in memory, and lost with it. */
 export function openWatchers() {
   // Another life of this memory has other moves, so nobody waits for what came between.
@@ -47,8 +45,15 @@ export function openWatchers() {
       progress.delete(jobId)
       moved(jobId)
     },
+    /** A task of a job waits again; callers do not see its progress fall. */
+    paused(jobId: string): void {
+      const known = progress.get(jobId)
+      if (known) progress.set(jobId, { percent: known.percent })
+      moved(jobId)
+    },
     progressed(jobId: string, told: Progress): void {
-      progress.set(jobId, told)
+      const percent = Math.max(told.percent, progress.get(jobId)?.percent ?? 0)
+      progress.set(jobId, { ...told, percent })
       wake(jobId)
     },
     /** Resolves once a job is no longer as it was seen, or the time is over. */

@@ -16,13 +16,18 @@ export async function copyObject(
 ): Promise<void> {
   const object = await bucket.get(source.objectKey)
   if (!object) throw new Error(`there is no object at ${source.objectKey}`)
-  const writer = openPartWriter(bucket, database, source.accountId)
+  const writer = openPartWriter(bucket, database, {
+    accountId: source.accountId,
+    bytesMax: object.size,
+  })
   onBegun(writer)
   const reader = object.body.getReader({ mode: "byob" })
+  let room = new Uint8Array(READ_BYTES)
   for (;;) {
-    const { done, value } = await reader.read(new Uint8Array(READ_BYTES))
+    const { done, value } = await reader.read(room)
     if (done) break
     await writeBytes(writer, value)
+    room = new Uint8Array(value.buffer)
   }
   await finishObject(writer, object.httpMetadata ?? {})
 }

@@ -1,9 +1,8 @@
 import { drizzle } from "drizzle-orm/d1"
 import type { DrizzleD1Database } from "drizzle-orm/d1"
 import type { BatchItem } from "drizzle-orm/batch"
-import * as schema from "./schema.ts"
 
-export type Database = DrizzleD1Database<typeof schema>
+export type Database = DrizzleD1Database
 
 /** One statement of an atomic batch. */
 export type Statement = BatchItem<"sqlite">
@@ -12,7 +11,7 @@ export type Statement = BatchItem<"sqlite">
 const BOUND_PARAMETERS_MAX = 100
 
 export function openDatabase(d1: D1Database): Database {
-  return drizzle(d1, { schema })
+  return drizzle(d1)
 }
 
 /** Runs statements in one transaction, in their order; an empty list does nothing. */

@@ -33,6 +33,12 @@ export function makeHeldTask(task: NewHeldTask, leaseUntil: number): HeldTask {
   return step === "running" ? { ...held, slot, grant, fence } : held
 }
 
+/** Whether an accepted run went with its runner's old process, or with the container of its slot. */
+export function isLost(task: HeldTask, went: { boot: string } | { slot: string }): boolean {
+  if (task.boot === null) return false
+  return "slot" in went ? task.slot === went.slot : task.boot !== went.boot
+}
+
 /** Whether a runner may have the task already. */
 export function isPosted(task: HeldTask): boolean {
   return task.step === "posting" || task.step === "running"

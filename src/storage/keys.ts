@@ -4,13 +4,13 @@ import type { Database } from "./database.ts"
 import { accounts, keys } from "./schema.ts"
 import type { Account, Key } from "./schema.ts"
 
+/** Whose a key is: what may be remembered of an account for a while. */
+export type KeyHolder = Pick<Account, "id" | "plan">
+
 /** The account of a key that is not revoked, by the SHA-256 of the key; null where there is none. */
-export async function findKey(
-  database: Database,
-  hash: string,
-): Promise<{ account: Account; keyId: string } | null> {
+export async function findKey(database: Database, hash: string): Promise<KeyHolder | null> {
   const [row] = await database
-    .select({ account: accounts, keyId: keys.id })
+    .select({ id: accounts.id, plan: accounts.plan })
     .from(keys)
     .innerJoin(accounts, eq(accounts.id, keys.accountId))
     .where(and(eq(keys.hash, hash), isNull(keys.revokedAt)))
@@ -57,15 +57,33 @@ export async function listKeys(database: Database) {
     .orderBy(desc(keys.id))
 }
 
-/** Revokes a key at once; false where there is no such key. A key already revoked stays so. */
-export async function revokeKey(database: Database, id: string, now: number): Promise<boolean> {
-  const [known] = await database.select({ id: keys.id }).from(keys).where(eq(keys.id, id)).limit(1)
-  if (!known) return false
+/** Revokes a key; answers its hash, null where there is no such key. One already revoked stays so. */
+export async function revokeKey(
+  database: Database,
+  id: string,
+  now: number,
+): Promise<string | null> {
+  const [known] = await database
+    .select({ hash: keys.hash })
+    .from(keys)
+    .where(eq(keys.id, id))
+    .limit(1)
+  if (!known) return null
   await database
     .update(keys)
     .set({ revokedAt: now })
     .where(and(eq(keys.id, id), isNull(keys.revokedAt)))
-  return true
+  return known.hash
+}
+
+/** The secret that signs an account's webhooks now. */
+export async function readWebhookSecret(database: Database, accountId: string): Promise<string> {
+  const [row] = await database
+    .select({ secret: accounts.webhookSecret })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+  if (!row) throw new Error(`there is no account ${accountId}`)
+  return row.secret
 }
 
 /** Gives an account another webhook secret; the one before is kept beside it. */

@@ -4,8 +4,9 @@ import { uploadObjectKey } from "./objects.ts"
 import type { Upload } from "./schema.ts"
 import { openUpload } from "./uploads.ts"
 
-/** Above one part an object is written in parts of this size, in bytes; R2 wants equal parts. */
-const PART_BYTES = 8 * 1024 * 1024
+/** R2 takes parts from this size on, all equal but the last, and at most so many of them. */
+const PART_BYTES_MIN = 5 * 1024 * 1024
+const PARTS_MAX = 10_000
 const PARTS_AT_ONCE = 2
 const FIRST_BYTES = 256 * 1024
 
@@ -14,8 +15,13 @@ export type PartWriter = {
   readonly upload: Upload
   readonly bucket: R2Bucket
   readonly database: Database
+  /** Above one part the object is written in parts of this size, in bytes. */
+  readonly partBytes: number
   readonly inFlight: Set<Promise<void>>
   readonly parts: R2UploadedPart[]
+  /** Memory of parts that were sent, for the next ones. */
+  readonly spare: Uint8Array[]
+  partsBegun: number
   multipart: R2MultipartUpload | null
   begun: boolean
   buffer: Uint8Array
@@ -23,11 +29,11 @@ export type PartWriter = {
   storedBytes: number
 }
 
-/** Begins a new object of an account, of a length not yet known; nothing is stored so far. */
+/** Begins a new object of an account, of at most `bytesMax`; nothing is stored so far. */
 export function openPartWriter(
   bucket: R2Bucket,
   database: Database,
-  accountId: string,
+  { accountId, bytesMax }: { accountId: string; bytesMax: number },
 ): PartWriter {
   const id = newId()
   const upload = {
@@ -43,8 +49,11 @@ export function openPartWriter(
     upload,
     bucket,
     database,
+    partBytes: Math.max(PART_BYTES_MIN, Math.ceil(bytesMax / PARTS_MAX)),
     inFlight: new Set(),
     parts: [],
+    spare: [],
+    partsBegun: 0,
     multipart: null,
     begun: false,
     buffer: new Uint8Array(FIRST_BYTES),
@@ -62,7 +71,7 @@ export async function writeBytes(writer: PartWriter, bytes: Uint8Array): Promise
     writer.buffer.set(rest.subarray(0, taken), writer.filledBytes)
     writer.filledBytes += taken
     rest = rest.subarray(taken)
-    if (writer.filledBytes === PART_BYTES) await flushPart(writer)
+    if (writer.filledBytes === writer.partBytes) await flushPart(writer)
   }
 }
 
@@ -96,29 +105,28 @@ async function begin(writer: PartWriter): Promise<void> {
 }
 
 async function flushPart(writer: PartWriter): Promise<void> {
-  const { parts, inFlight } = writer
-  const bytes = writer.buffer.subarray(0, writer.filledBytes)
-  writer.buffer = new Uint8Array(PART_BYTES)
-  writer.filledBytes = 0
-  writer.storedBytes += bytes.byteLength
+  const { inFlight, buffer, filledBytes } = writer
   writer.multipart ??= await beginMultipart(writer)
   if (inFlight.size >= PARTS_AT_ONCE) await Promise.race(inFlight)
-  const partNumber = parts.length + inFlight.size + 1
-  const sent = sendPart(writer, writer.multipart, partNumber, bytes)
+  writer.partsBegun += 1
+  const sent = sendPart(writer, writer.multipart, buffer.subarray(0, filledBytes))
   inFlight.add(sent)
   sent.then(
     () => inFlight.delete(sent),
     () => undefined, // It stays there, and whoever waits next hears of it.
   )
+  writer.storedBytes += filledBytes
+  writer.filledBytes = 0
+  writer.buffer = writer.spare.pop() ?? new Uint8Array(writer.partBytes)
 }
 
 async function sendPart(
   writer: PartWriter,
   multipart: R2MultipartUpload,
-  partNumber: number,
   bytes: Uint8Array,
 ): Promise<void> {
-  writer.parts.push(await multipart.uploadPart(partNumber, bytes))
+  writer.parts.push(await multipart.uploadPart(writer.partsBegun, bytes))
+  if (bytes.byteLength === writer.partBytes) writer.spare.push(bytes)
 }
 
 async function beginMultipart(writer: PartWriter): Promise<R2MultipartUpload> {
@@ -130,9 +138,9 @@ async function beginMultipart(writer: PartWriter): Promise<R2MultipartUpload> {
 
 /** The first buffer is small, for small files, and grows to a part's size. */
 function makeRoom(writer: PartWriter, bytes: number): void {
-  const { buffer, filledBytes } = writer
-  const wanted = Math.min(PART_BYTES, filledBytes + bytes)
+  const { buffer, filledBytes, partBytes } = writer
+  const wanted = Math.min(partBytes, filledBytes + bytes)
   if (wanted <= buffer.byteLength) return
-  writer.buffer = new Uint8Array(Math.min(PART_BYTES, Math.max(wanted, buffer.byteLength * 2)))
+  writer.buffer = new Uint8Array(Math.min(partBytes, Math.max(wanted, buffer.byteLength * 2)))
   writer.buffer.set(buffer.subarray(0, filledBytes))
 }

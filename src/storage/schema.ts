@@ -1,5 +1,13 @@
 import { sql } from "drizzle-orm"
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core"
+import {
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core"
 import type { ProbeResult } from "../contract/probe.ts"
 import type { TaskWork } from "../contract/task.ts"
 import type { FailureCode } from "../contract/failure.ts"
@@ -59,6 +67,8 @@ export const jobs = sqliteTable(
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
     errorLines: text("error_lines", { mode: "json" }).$type<string[]>(),
+    /** How far the job was when it ended, in percent; while it runs its dispatcher knows. */
+    progress: real("progress"),
     processingMs: integer("processing_ms").notNull().default(0),
     attempts: integer("attempts").notNull().default(0),
     createdAt: integer("created_at").notNull(),
@@ -211,6 +221,9 @@ export const deliveries = sqliteTable(
   (table) => [
     index("deliveries_listed").on(table.accountId, table.id),
     uniqueIndex("deliveries_of_job").on(table.jobId),
+    index("deliveries_ended")
+      .on(table.completedAt)
+      .where(sql`completed_at is not null`),
     index("deliveries_due")
       .on(table.nextTryAt)
       .where(sql`state = 'waiting'`),

@@ -5,9 +5,12 @@ const ORIGIN = "https://lathe.test"
 /** An account's caller: requests to the Worker that carry its key. */
 export type Caller = Awaited<ReturnType<typeof makeCaller>>
 
+export type FileRecord = { id: string; name: string; status: string; download_url: string }
+
 /** Makes an account with a key, through the operator's route. */
-export async function makeCaller(account: string) {
-  const answer = await askOperator("/keys", { method: "POST", body: JSON.stringify({ account }) })
+export async function makeCaller(account: string, plan?: "trial" | "paid") {
+  const body = JSON.stringify({ account, plan })
+  const answer = await askOperator("/keys", { method: "POST", body })
   const { id, key } = await answer.json<{ id: string; key: string }>()
   function call(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
@@ -25,6 +28,19 @@ export async function makeCaller(account: string) {
         body: JSON.stringify(body),
       }),
   }
+}
+
+/** Uploads a file; throws what was answered where it was not taken. */
+export async function upload(
+  caller: Caller,
+  name: string,
+  content: string | Uint8Array,
+): Promise<FileRecord> {
+  const body = new FormData()
+  body.append("file", new File([content], name))
+  const answer = await caller.call("/files", { method: "POST", body })
+  if (answer.status !== 201) throw new Error(await answer.text())
+  return await answer.json<FileRecord>()
 }
 
 /** A request to the Worker as it is; redirects are not followed. */

@@ -74,6 +74,8 @@ describe("POST /commands", () => {
         ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 out_1",
       },
     ],
+    ["an output name that is not ASCII", { output_files: { out_1: "été 2.mp4" } }],
+    ["null for what is not given", { webhook: null, metadata: null }],
     ["metadata and a priority", { metadata: { a: "b" }, priority: 100 }],
   ])("accepts %s", async (_, changes) => {
     const record = await accepted(changes)

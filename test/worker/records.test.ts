@@ -19,7 +19,11 @@ async function settledFile(streams: Record<string, unknown>[]) {
   const snapshot = await readSnapshot(database, jobId)
   const { id: taskId = "", accountId = "" } = snapshot?.tasks[0] ?? {}
   const claimed = await claimTask(database, {
-    ...{ taskId, jobId, slot: "local-0", grant: 2 ** 45, now: Date.now() },
+    taskId,
+    jobId,
+    slot: "local-0",
+    grant: 2 ** 45,
+    now: Date.now(),
   })
   // The dispatcher may have been first; the report then comes at its fence.
   const fence = claimed?.task.fence ?? (await readSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
@@ -35,6 +39,10 @@ async function settledFile(streams: Record<string, unknown>[]) {
   expect((await settle(env, { accountId, jobId, taskId, fence }, report)).outcome).toBe("settled")
   const row = env.DB.prepare("select body from deliveries where job_id = ?").bind(jobId)
   return { jobId, caller, webhook: String(await row.first("body")) }
+}
+
+async function listKept(): Promise<string[]> {
+  return (await env.MEDIA.list()).objects.map((object) => object.key)
 }
 
 it.each([
@@ -55,9 +63,8 @@ it.each([
 it("a probe that is too big for a row goes with its file", async () => {
   const streams = Array.from({ length: 2000 }, (_, index) => ({ index, codec_name: "h264" }))
   const { jobId, caller } = await settledFile(streams)
-  const kept = async () => (await env.MEDIA.list()).objects.map((object) => object.key)
-  expect((await kept()).filter((key) => key.endsWith("probe.json")).length).toBeGreaterThan(0)
-  const before = (await kept()).length
+  expect((await listKept()).filter((key) => key.endsWith("probe.json")).length).toBeGreaterThan(0)
+  const before = (await listKept()).length
   await caller.call(`/files/${jobId}`, { method: "DELETE" })
-  await expect.poll(async () => (await kept()).length).toBe(before - 2)
+  await expect.poll(async () => (await listKept()).length).toBe(before - 2)
 })

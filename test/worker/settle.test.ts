@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
-import type { Report } from "../../src/contract/report.ts"
+import type { Failure } from "../../src/contract/failure.ts"
 import { newId } from "../../src/ids.ts"
 import { takeBackMoves } from "../../src/pipeline/job.ts"
 import type { TerminalReport } from "../../src/pipeline/job.ts"
@@ -46,19 +46,21 @@ function claim({ jobId, taskId }: Ids, grant: number) {
   return claimTask(database, { jobId, taskId, slot: "local-0", grant, now: Date.now() })
 }
 
-function told<Kind extends Report["kind"]>(report: { kind: Kind } & Record<string, unknown>) {
-  const moment = { boot: "boot", at: new Date().toISOString(), processing_seconds: 1 }
-  return { ...moment, ...report } as unknown as TerminalReport
-}
-
-const finished = told({
+const moment = { boot: "boot", at: new Date().toISOString(), processing_seconds: 1 }
+const finished: TerminalReport = {
+  ...moment,
   kind: "finished",
   outputs: [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }],
-})
-const failure = { code: "command_failed", message: "It failed.", lines: [] }
-const failed = told({ kind: "failed", blame: "caller", failure })
-const ours = told({ kind: "failed", blame: "ours", failure: { ...failure, code: "internal" } })
-const interrupted = told({ kind: "interrupted" })
+}
+const failure: Failure = { code: "command_failed", message: "It failed.", lines: [] }
+const failed: TerminalReport = { ...moment, kind: "failed", blame: "caller", failure }
+const ours: TerminalReport = {
+  ...moment,
+  kind: "failed",
+  blame: "ours",
+  failure: { ...failure, code: "internal" },
+}
+const interrupted: TerminalReport = { ...moment, kind: "interrupted" }
 
 function report(ids: Ids, fence: number, said: TerminalReport) {
   return settle(env, { accountId: ACCOUNT, ...ids, fence }, said)

@@ -28,18 +28,21 @@ function keyed(what: string) {
 }
 
 /** The body of POST /commands. */
-export const commandRequest = z.strictObject({
-  ffmpeg_command: line.optional(),
-  ffmpeg_commands: z
-    .array(line, "expected an array of texts")
-    .min(1, "expected at least one command")
-    .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
-    .optional(),
-  input_files: keyed("input references"),
-  output_files: keyed("file names").refine((map) => Object.keys(map).length > 0, {
-    message: "expected at least one output",
-  }),
-  ...createFields,
-})
+export const commandRequest = z.strictObject(
+  {
+    ffmpeg_command: line.optional(),
+    ffmpeg_commands: z
+      .array(line, "expected an array of texts")
+      .min(1, "expected at least one command")
+      .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
+      .optional(),
+    input_files: keyed("input references"),
+    output_files: keyed("file names").refine((map) => Object.keys(map).length > 0, {
+      message: "expected at least one output",
+    }),
+    ...createFields,
+  },
+  "expected an object of fields",
+)
 
 export type CommandRequest = z.infer<typeof commandRequest>

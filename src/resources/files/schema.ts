@@ -20,5 +20,3 @@ export const fileFields = z.strictObject({
     createFields.priority,
   ),
 })
-
-export type FileFields = z.infer<typeof fileFields>

@@ -56,7 +56,8 @@ keys.get("/", async (c) => {
 })
 
 keys.delete("/:id", async (c) => {
-  const revoked = await revokeKey(openDatabase(c.env.DB), c.req.param("id"), Date.now())
-  if (!revoked) throw notFound("key")
+  const hash = await revokeKey(openDatabase(c.env.DB), c.req.param("id"), Date.now())
+  if (hash === null) throw notFound("key")
+  await c.env.RATE_LIMITER.getByName(hash).forget()
   return c.json({})
 })

@@ -1,8 +1,8 @@
 import { create as contentDisposition } from "content-disposition"
 import { Hono } from "hono"
-import parseRange from "range-parser"
 import { settingsOf } from "../../env.ts"
 import type { App, AppContext } from "../../http/context.ts"
+import { parseRange } from "../../http/range.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { findFile } from "../../storage/files.ts"
@@ -45,7 +45,8 @@ async function sendFile(c: AppContext, file: File, link: Link): Promise<Response
   const headers = headersOf(file, object, link)
   if (!("body" in object)) {
     const unchanged = c.req.header("if-none-match") ?? c.req.header("if-modified-since")
-    return new Response(null, { status: unchanged === undefined ? 412 : 304, headers })
+    if (unchanged !== undefined) return new Response(null, { status: 304, headers })
+    throw new Problem("precondition_failed", "The file is not the one that the condition names.")
   }
   headers.set("content-length", String(range ? range.end - range.start + 1 : sizeBytes))
   if (range) headers.set("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`)
@@ -57,16 +58,13 @@ async function sendFile(c: AppContext, file: File, link: Link): Promise<Response
 
 /** The one range to send; null for the whole: no range, several, or one of another version. */
 async function readRange(c: AppContext, objectKey: string, sizeBytes: number) {
-  const header = c.req.header("range")
-  if (header === undefined || !(await isSameVersion(c, objectKey))) return null
-  const ranges = parseRange(sizeBytes, header)
-  if (ranges === -1) {
-    throw new Problem("range_not_satisfiable", `The file has ${sizeBytes} bytes.`, {
-      headers: { "content-range": `bytes */${sizeBytes}` },
-    })
-  }
-  const [range, ...more] = ranges === -2 || ranges.type !== "bytes" ? [] : ranges
-  return range && more.length === 0 ? range : null
+  const header = c.req.method === "GET" ? c.req.header("range") : undefined
+  const range = header === undefined ? null : parseRange(header, sizeBytes)
+  if (range === null || !(await isSameVersion(c, objectKey))) return null
+  if (range.start <= range.end) return range
+  throw new Problem("range_not_satisfiable", `The file has ${sizeBytes} bytes.`, {
+    headers: { "content-range": `bytes */${sizeBytes}` },
+  })
 }
 
 async function isSameVersion(c: AppContext, objectKey: string): Promise<boolean> {

@@ -17,7 +17,7 @@ import {
   replayDelivery,
 } from "../../storage/deliveries.ts"
 import type { LoggedDelivery } from "../../storage/deliveries.ts"
-import { rotateWebhookSecret } from "../../storage/keys.ts"
+import { readWebhookSecret, rotateWebhookSecret } from "../../storage/keys.ts"
 import { deliveryFilters, testRequest } from "./schema.ts"
 import { deliveryOfTest } from "./tasks.ts"
 import { viewDelivery } from "./view.ts"
@@ -55,7 +55,9 @@ webhooks.post("/test", async (c) => {
   return await accept(c, { delivery, tries: [] })
 })
 
-webhooks.get("/secret", (c) => c.json({ secret: c.get("account").webhookSecret }))
+webhooks.get("/secret", async (c) =>
+  c.json({ secret: await readWebhookSecret(openDatabase(c.env.DB), c.get("account").id) }),
+)
 
 webhooks.post("/secret/rotate", async (c) => {
   const secret = makeWebhookSecret()

@@ -1,9 +1,9 @@
 import { z } from "zod"
 import { DELIVERY_STATES } from "../../contract/state.ts"
-import { createFields } from "../../http/create-fields.ts"
+import { webhookUrl } from "../../http/create-fields.ts"
 
 /** The body of POST /webhooks/test. */
-export const testRequest = z.strictObject({ url: createFields.webhook.unwrap() })
+export const testRequest = z.strictObject({ url: webhookUrl })
 
 /** The filters of GET /webhooks/deliveries. */
 export const deliveryFilters = z.object({

@@ -1,0 +1,130 @@
+import { make } from "multipasta"
+import type { MultipartError, PartInfo } from "multipasta"
+import { readPartNames } from "./disposition.ts"
+import { Problem, unprocessable } from "./problem.ts"
+
+const READ_BYTES = 256 * 1024
+const FIELD_BYTES_MAX = 64 * 1024
+const PARTS_MAX = 20
+/** Longer than any boundary and its closing dashes. */
+const DASHES_HELD_MAX = 128
+
+/**
+ * What a multipart body says, in its order: a whole field, or a file's beginning and then its
+ * bytes, which are to be used before the next event is asked for.
+ */
+export type PartEvent =
+  | { kind: "field"; name: string; value: string }
+  | { kind: "file"; name: string; fileName: string; contentType: string }
+  | { kind: "bytes"; bytes: Uint8Array }
+
+type Heard = PartEvent | { kind: "done" } | { kind: "error"; error: MultipartError }
+
+/** Reads a multipart body as it comes; throws the Problem where it is none, or ends early. */
+export async function* readParts(
+  contentType: string,
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<PartEvent, void> {
+  const heard: Heard[] = []
+  const parser = make({
+    headers: { "content-type": contentType },
+    maxParts: PARTS_MAX,
+    // Fields come as files do, so that none of their bytes are kept in memory that is used again.
+    isFile: () => true,
+    onField: () => undefined,
+    onFile: (info) => hearPart(info, heard),
+    onError: (error) => heard.push({ kind: "error", error }),
+    onDone: () => heard.push({ kind: "done" }),
+  })
+  for await (const chunk of wholeDashes(body)) {
+    parser.write(chunk)
+    for (const event of heard.splice(0)) {
+      if (event.kind === "done") return
+      if (event.kind === "error") throw refuse(event.error)
+      yield event
+    }
+  }
+  parser.end()
+  for (const event of heard) {
+    if (event.kind === "done") return
+    if (event.kind === "error") throw refuse(event.error)
+    yield event
+  }
+  throw endsEarly()
+}
+
+function hearPart(info: PartInfo, heard: Heard[]): (bytes: Uint8Array | null) => void {
+  const header = info.headers["content-disposition"]
+  const { name, fileName } = readPartNames(typeof header === "string" ? header : "")
+  if (fileName !== undefined || name === "file") {
+    heard.push({ kind: "file", name, fileName: fileName ?? "", contentType: info.contentType })
+    return (bytes) => {
+      if (bytes) heard.push({ kind: "bytes", bytes })
+    }
+  }
+  const decoder = new TextDecoder()
+  let value = ""
+  return (bytes) => {
+    value += bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()
+    if (value.length > FIELD_BYTES_MAX) heard.push({ kind: "error", error: TOO_LONG })
+    else if (!bytes) heard.push({ kind: "field", name, value })
+  }
+}
+
+const TOO_LONG: MultipartError = { _tag: "ReachedLimit", limit: "MaxFieldSize" }
+
+/**
+ * The body in large chunks. A chunk never ends between the dashes that close the last boundary,
+ * which the parser does not survive: trailing dashes wait for the next chunk. The parser may hold
+ * the end of one chunk until it is given the next, so two rooms take turns.
+ */
+async function* wholeDashes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader({ mode: "byob" })
+  const rooms = [new Uint8Array(READ_BYTES), new Uint8Array(READ_BYTES)]
+  let held = new Uint8Array(0)
+  for (;;) {
+    const room = rooms.shift() ?? new Uint8Array(READ_BYTES)
+    const { done, value } = await reader.readAtLeast(READ_BYTES, room).catch(hungUp)
+    if (done || !value) break
+    const chunk = held.byteLength > 0 ? join(held, value) : value
+    const end = chunk.byteLength - trailingDashes(chunk)
+    held = chunk.slice(end)
+    if (end > 0) yield chunk.subarray(0, end)
+    rooms.push(new Uint8Array(value.buffer))
+  }
+  if (held.byteLength > 0) yield held
+}
+
+/** The caller is gone, or has said that it sends no more. */
+function hungUp(cause: unknown): never {
+  throw unprocessable("body", "it ends before its closing boundary", cause)
+}
+
+function trailingDashes(chunk: Uint8Array): number {
+  let count = 0
+  while (count < DASHES_HELD_MAX && chunk.at(-1 - count) === 45) count += 1
+  return count
+}
+
+function join(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(one.byteLength + other.byteLength)
+  joined.set(one)
+  joined.set(other, one.byteLength)
+  return joined
+}
+
+function refuse(error: MultipartError): Problem {
+  if (error._tag === "EndNotReached") return endsEarly()
+  if (error._tag === "BadHeaders") {
+    const message = "its name, or another header of its part, holds a control character"
+    return unprocessable("file", message)
+  }
+  if (error._tag === "ReachedLimit") {
+    return new Problem("payload_too_large", `The multipart body is too large: ${error.limit}.`)
+  }
+  return unprocessable("body", "the multipart body cannot be parsed")
+}
+
+function endsEarly(): Problem {
+  return unprocessable("body", "it ends before its closing boundary")
+}

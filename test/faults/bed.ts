@@ -1,0 +1,114 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { z } from "zod"
+import { startService } from "../system/service.ts"
+import { openEvents } from "./events.ts"
+import type { Events } from "./events.ts"
+import { makeMedia } from "./media.ts"
+import { openProxy } from "./proxy.ts"
+import type { Proxy } from "./proxy.ts"
+import { openReceiver } from "./receiver.ts"
+import type { Receiver } from "./receiver.ts"
+
+/** Tasks at once; a trial account may have as many. */
+export const CAPACITY = 4
+
+const AWAY_MS_MAX = 60_000
+const TRY_AGAIN_MS = 100
+
+/** A service with everything around it that a fault needs. */
+export type Bed = AsyncDisposable & {
+  origin: string
+  stateDir: string
+  workDir: string
+  /** Process id of the start script. */
+  pid: number
+  proxy: Proxy
+  receiver: Receiver
+  events: Events
+  /** The bytes of a small video, and a file of the account with the same. */
+  media: Blob
+  mediaFileId: string
+  /** Asks the service as the account, again while it is away or answers that it is at fault. */
+  call(method: string, path: string, makeInit?: () => RequestInit): Promise<Response>
+}
+
+/** Starts a service whose runner reaches the Worker through a proxy of ours. */
+export async function openBed(settings: Record<string, string> = {}): Promise<Bed> {
+  await using opened = new AsyncDisposableStack()
+  const proxy = opened.use(await openProxy())
+  const receiver = opened.use(await openReceiver())
+  const service = opened.use(
+    await startService({
+      RUNNER_CAPACITY: String(CAPACITY),
+      ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
+      IO_ORIGIN: proxy.origin,
+      ...settings,
+    }),
+  )
+  proxy.setTarget(service.origin)
+  const events = openEvents()
+  service.onLine((line) => events.read(line))
+  const key = await service.makeKey("faults")
+  const call = makeCall(`${service.origin}/v1`, key)
+  const { secret } = await readJson(
+    z.object({ secret: z.string() }),
+    call("GET", "/webhooks/secret"),
+  )
+  receiver.setSecret(secret)
+  const media = new Blob([await readFile(await makeMedia(service.stateDir))])
+  const file = await uploadMedia(call, media)
+  const { origin, stateDir, pid } = service
+  const running = opened.move()
+  return {
+    origin,
+    stateDir,
+    pid,
+    proxy,
+    receiver,
+    events,
+    media,
+    call,
+    workDir: join(stateDir, "work"),
+    mediaFileId: file.id,
+    [Symbol.asyncDispose]: async () => await running.disposeAsync(),
+  }
+}
+
+/** The JSON of an answer, parsed; throws where it is not as it should be. */
+export async function readJson<Value>(
+  schema: z.ZodType<Value>,
+  asked: Promise<Response>,
+): Promise<Value> {
+  const answer = await asked
+  const body: unknown = await answer.json()
+  const { data, success } = schema.safeParse(body)
+  if (success) return data
+  throw new Error(`${answer.url} was answered ${answer.status}: ${JSON.stringify(body)}`)
+}
+
+function makeCall(base: string, key: string): Bed["call"] {
+  return async (method, path, makeInit) => {
+    const until = Date.now() + AWAY_MS_MAX
+    for (;;) {
+      const { headers, ...init } = makeInit?.() ?? {}
+      const named = { ...Object.fromEntries(new Headers(headers)), "x-api-key": key }
+      const url = path.startsWith("http") ? path : base + path
+      const answer = await fetch(url, { ...init, method, headers: named }).catch(() => null)
+      if (answer && answer.status < 500) return answer
+      await answer?.body?.cancel()
+      if (Date.now() > until) throw new Error(`${method} ${path} had no good answer for too long`)
+      await sleep(TRY_AGAIN_MS)
+    }
+  }
+}
+
+async function uploadMedia(call: Bed["call"], media: Blob) {
+  const uploaded = call("POST", "/files", () => {
+    const body = new FormData()
+    body.set("file", media, "clip.mp4")
+    return { body, headers: { prefer: "wait=30" } }
+  })
+  return await readJson(z.looseObject({ id: z.string(), status: z.literal("success") }), uploaded)
+}

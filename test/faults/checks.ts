@@ -1,0 +1,113 @@
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { z } from "zod"
+import { newId } from "../../src/ids.ts"
+import { readJson } from "./bed.ts"
+import type { Bed } from "./bed.ts"
+import type { AcceptedJob } from "./batch.ts"
+import { MEDIA_SECONDS, probeBytes } from "./media.ts"
+
+const FINAL_MS_MAX = 120_000
+/** A webhook whose first try died is sent again by the sweep, once its claim is over. */
+const HEARD_MS_MAX = 150_000
+const SECONDS_OFF_MAX = 0.4
+const POLL_MS = 20
+
+const output = z.looseObject({ download_url: z.string() })
+const record = z.looseObject({
+  id: z.string(),
+  status: z.string(),
+  error: z.string().optional(),
+  error_code: z.string().optional(),
+  completed_at: z.string().nullish(),
+  download_url: z.string().optional(),
+  output_files: z.record(z.string(), z.union([z.string(), output])).optional(),
+})
+
+type JobRecord = z.infer<typeof record>
+
+/** A job at its end: its record word for word, and what is wrong with it. */
+export type Ended = { job: AcceptedJob; text: string; wrong: string | null }
+
+/** Waits until jobs are final and looks at what each of them made. */
+export async function awaitEnds(bed: Bed, jobs: AcceptedJob[]): Promise<Ended[]> {
+  const until = Date.now() + FINAL_MS_MAX
+  return await Promise.all(jobs.map((job) => awaitEnd(bed, job, until)))
+}
+
+async function awaitEnd(bed: Bed, job: AcceptedJob, until: number): Promise<Ended> {
+  for (;;) {
+    const found = await readRecord(bed, job)
+    const isFinal = found.status === "success" || found.status === "failed"
+    const text = JSON.stringify(found)
+    if (isFinal) return { job, text, wrong: null }
+    if (Date.now() > until) return { job, text, wrong: `is ${found.status} for too long` }
+    await sleep(POLL_MS)
+  }
+}
+
+/** The same jobs with what each of them made looked at. */
+export async function checkOutputs(bed: Bed, ended: Ended[]): Promise<Ended[]> {
+  return await Promise.all(
+    ended.map(async (each) => {
+      const wrong =
+        each.wrong ?? (await findWrong(bed, each.job, record.parse(JSON.parse(each.text))))
+      return { ...each, wrong }
+    }),
+  )
+}
+
+async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<string | null> {
+  if (job.errorCode !== null) {
+    return found.error_code === job.errorCode ? null : `failed with ${found.error_code}`
+  }
+  if (found.status !== "success") return `failed with ${found.error_code}: ${found.error}`
+  for (const [key, codecs] of Object.entries(job.outputs)) {
+    const made = found.output_files?.[key] ?? { download_url: found.download_url }
+    const url = typeof made === "string" ? undefined : made.download_url
+    if (url === undefined) return `has no output ${key}`
+    const answer = await bed.call("GET", url)
+    const bytes = new Uint8Array(await answer.arrayBuffer())
+    const probed = await probeBytes(bytes, join(bed.stateDir, `${newId()}.bin`))
+    if (!probed || probed.codecs.join() !== codecs.join()) return `made no right output ${key}`
+    if (Math.abs(probed.seconds - MEDIA_SECONDS) > SECONDS_OFF_MAX) {
+      return `made an output ${key} of ${probed.seconds} s`
+    }
+  }
+  return null
+}
+
+/** What is wrong with jobs some time after their end, and which of them ended more than once. */
+export async function checkAgain(
+  bed: Bed,
+  ended: Ended[],
+): Promise<{ jobId: string; kind: "lost" | "doubled"; why: string }[]> {
+  const until = Date.now() + HEARD_MS_MAX
+  while (Date.now() < until && ended.some(({ job }) => bed.receiver.heardOf(job.id).times === 0)) {
+    await sleep(POLL_MS)
+  }
+  const found = await Promise.all(ended.map((each) => checkOneAgain(bed, each)))
+  return found.flat()
+}
+
+async function checkOneAgain(bed: Bed, { job, text, wrong }: Ended) {
+  const { ids, types, bodies } = bed.receiver.heardOf(job.id)
+  const kind = job.room === "files" ? "file" : "command"
+  const state = job.errorCode === "canceled" ? "canceled" : "failed"
+  const type = `${kind}.${job.errorCode === null ? "succeeded" : state}`
+  const isMoved = JSON.stringify(await readRecord(bed, job)) !== text
+  const facts: ["lost" | "doubled", boolean, string][] = [
+    ["lost", wrong !== null, String(wrong)],
+    ["lost", ids.size === 0, "was not told of by a webhook"],
+    ["lost", ids.size > 0 && !types.has(type), `was told of as ${[...types].join()}`],
+    ["doubled", ids.size > 1 || bodies.size > 1, `was told of by ${ids.size} webhooks`],
+    ["doubled", isMoved && wrong === null, "was something else after its end"],
+  ]
+  return facts
+    .filter(([, holds]) => holds)
+    .map(([what, , why]) => ({ jobId: job.id, kind: what, why: `${job.name} ${job.id} ${why}` }))
+}
+
+async function readRecord(bed: Bed, { room, id }: AcceptedJob): Promise<JobRecord> {
+  return await readJson(record, bed.call("GET", `/${room}/${id}`))
+}

@@ -1,0 +1,102 @@
+import { globSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Bed } from "./bed.ts"
+import { findTools } from "./processes.ts"
+
+/** A delivery whose try died waits for the end of its claim, and then for a sweep. */
+const CLEAN_MS_MAX = 100_000
+const POLL_MS = 250
+const BUSY_MS_MAX = 5000
+
+/** What of D1 is no row of an end: a sentence's words, and the query that finds such rows. */
+const OPEN_ROWS: [string, string][] = [
+  ["open job", "select id from jobs where state in ('waiting', 'running')"],
+  ["open task", "select id from tasks where state in ('waiting', 'running')"],
+  ["open file", "select id from files where state in ('waiting', 'running')"],
+  ["waiting delivery", "select id from deliveries where state = 'waiting'"],
+  ["upload", "select id from uploads"],
+  ["garbage that nobody swept", "select prefix as id from garbage where passes = 0"],
+]
+
+/** Waits until nothing of the jobs is left but what is theirs; what is there too long, in words. */
+export async function findLeftovers(bed: Bed, timeoutMs = CLEAN_MS_MAX): Promise<string[]> {
+  const until = Date.now() + timeoutMs
+  for (;;) {
+    const left = look(bed)
+    if (left.length === 0 || Date.now() > until) return left
+    await sleep(POLL_MS)
+  }
+}
+
+function look(bed: Bed): string[] {
+  return [
+    ...findTools(bed.pid, bed.workDir).map((pid) => `process ${pid}`),
+    ...readdirSync(bed.workDir).map((name) => `workspace ${name}`),
+    ...leftInDatabase(bed),
+    ...leftInBucket(bed),
+    ...leftInObjects(bed),
+  ]
+}
+
+function leftInDatabase(bed: Bed): string[] {
+  return OPEN_ROWS.flatMap(([name, query]) =>
+    read(databasePath(bed), query).map((row) => `${name} ${String(row["id"])}`),
+  )
+}
+
+/** Objects that belong to no file, and multipart uploads that nobody will end. */
+function leftInBucket(bed: Bed): string[] {
+  const owned = new Set(
+    read(
+      databasePath(bed),
+      `select object_key as name from files union select probe_object_key from files`,
+    ).map((row) => row["name"]),
+  )
+  const [bucket] = storePaths(bed, "r2")
+  if (bucket === undefined) return []
+  const objects = read(bucket, "select key as name from _mf_objects")
+  const uploads = read(bucket, "select key as name from _mf_multipart_uploads where state = 0")
+  return [
+    ...objects
+      .filter((row) => !owned.has(row["name"]))
+      .map((row) => `object ${String(row["name"])}`),
+    ...uploads.map((row) => `multipart upload of ${String(row["name"])}`),
+  ]
+}
+
+/** What dispatchers and the pool hold. */
+function leftInObjects(bed: Bed): string[] {
+  const held = storePaths(bed, "do/*Dispatcher").flatMap((path) => [
+    ...read(path, "select id from held").map((row) => `held task ${String(row["id"])}`),
+    ...read(path, "select grant_id as id from spent").map(
+      (row) => `spent grant ${String(row["id"])}`,
+    ),
+  ])
+  const granted = storePaths(bed, "do/*Pool").flatMap((path) =>
+    read(path, "select id from grants").map((row) => `grant ${String(row["id"])}`),
+  )
+  return [...held, ...granted]
+}
+
+/** Path of the file that holds D1's only database. */
+export function databasePath(bed: Bed): string {
+  const [path] = storePaths(bed, "d1")
+  if (path === undefined) throw new Error("there is no D1 database")
+  return path
+}
+
+function storePaths({ stateDir }: Bed, store: string): string[] {
+  const paths = globSync(join(stateDir, "v3", store, "**", "*.sqlite"))
+  return paths.filter((path) => !path.endsWith("metadata.sqlite"))
+}
+
+function read(path: string, query: string) {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX })
+  try {
+    return database.prepare(query).all()
+  } finally {
+    database.close()
+  }
+}

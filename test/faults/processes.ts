@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { join } from "node:path"
+
+type Process = { pid: number; parent: number; words: string[] }
+
+/** The process of a service that takes tasks; null while there is none. */
+export function findRunner(servicePid: number): number | null {
+  return findChild(servicePid, (words) => words.includes("container/main.ts"))
+}
+
+/** The process of a service that runs the Worker; null while there is none. */
+export function findWorkerd(servicePid: number): number | null {
+  return findChild(
+    servicePid,
+    ([tool, verb]) => tool?.endsWith("workerd") === true && verb === "serve",
+  )
+}
+
+/** Processes below a service that are tools, and any that work in its workspaces. */
+export function findTools(servicePid: number, workDir: string): number[] {
+  const all = listProcesses()
+  const below = new Set([servicePid])
+  for (const { pid, parent } of all) if (below.has(parent)) below.add(pid)
+  return all
+    .filter(({ pid, words }) => {
+      const isTool = words.some((word) => /(?:^|\/)ff(?:mpeg|probe)$/.test(word))
+      return (below.has(pid) && isTool) || folderOf(pid).startsWith(`${workDir}/`)
+    })
+    .map(({ pid }) => pid)
+}
+
+/** Ends processes without a word; those that are gone already are no error. */
+export function killAll(pids: (number | null)[]): void {
+  for (const pid of pids) {
+    try {
+      if (pid !== null) process.kill(pid, "SIGKILL")
+    } catch {
+      // It ended by itself, a moment ago.
+    }
+  }
+}
+
+function findChild(parentPid: number, fits: (words: string[]) => boolean): number | null {
+  const child = listProcesses().find(({ parent, words }) => parent === parentPid && fits(words))
+  return child?.pid ?? null
+}
+
+/** All processes, parents before their children as far as numbers tell. */
+function listProcesses(): Process[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  return pids
+    .flatMap((pid) => readProcess(Number(pid)) ?? [])
+    .toSorted((one, other) => one.pid - other.pid)
+}
+
+function readProcess(pid: number): Process | null {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
+    // A zombie has ended; only its number waits for its parent.
+    if (fields[0] === "Z") return null
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
+    return { pid, parent: Number(fields[1]), words }
+  } catch {
+    return null
+  }
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(join("/proc", String(pid), "cwd"))
+  } catch {
+    return ""
+  }
+}

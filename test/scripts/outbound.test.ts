@@ -1,0 +1,148 @@
+import { once } from "node:events"
+import { createServer, request } from "node:http"
+import type { IncomingMessage, RequestListener } from "node:http"
+import { text } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, describe, expect, it } from "vitest"
+import { makeOutbound } from "../../scripts/local/outbound.ts"
+import type { Resolve } from "../../scripts/local/resolve-host.ts"
+import { OUTBOUND_ERROR_HEADER, OUTBOUND_URL_HEADER } from "../../src/contract/outbound.ts"
+
+const PRIVATE = "the host resolves to a private address"
+
+const opened = new AsyncDisposableStack()
+afterAll(async () => await opened.disposeAsync())
+
+async function listen(listener: RequestListener): Promise<number> {
+  const server = createServer(listener).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  opened.defer(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  return address !== null && typeof address === "object" ? address.port : 0
+}
+
+/** Asks for a URL by way of the handler; the body is sent once the answer is awaited. */
+async function fetchBy(
+  url: string,
+  options: { allowed?: string[]; resolve?: Resolve; body?: Uint8Array } = {},
+): Promise<IncomingMessage> {
+  const handler = makeOutbound(options.allowed ?? [], options.resolve)
+  const port = await listen((incoming, answer) => void handler(incoming, answer))
+  const headers = { [OUTBOUND_URL_HEADER]: url, "mf-loopback": "x", "x-own": "kept" }
+  const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers })
+  outgoing.end(options.body)
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once("response", resolve).once("error", reject)
+  })
+  return await answer
+}
+
+/** Stands in for the name servers: every host has these addresses. */
+function to(...addresses: string[]): Resolve {
+  const found = addresses.map(
+    (address) => ({ address, family: address.includes(":") ? 6 : 4 }) as const,
+  )
+  return () => Promise.resolve(found)
+}
+
+async function errorOf(url: string, options: Parameters<typeof fetchBy>[1] = {}): Promise<string> {
+  const answer = await fetchBy(url, options)
+  answer.resume()
+  return String(answer.headers[OUTBOUND_ERROR_HEADER])
+}
+
+describe("the outbound handler", () => {
+  it("refuses private addresses and names without asking anyone", async () => {
+    const urls = [
+      "http://127.0.0.1/",
+      "http://2130706433/",
+      "http://[::1]/",
+      "http://[::ffff:10.0.0.1]/",
+      "http://[64:ff9b::a00:1]/",
+      "http://169.254.169.254/latest/meta-data",
+      "http://100.64.0.1/",
+      "http://0.0.0.0/",
+      "http://localhost/",
+      "http://service.internal/",
+    ]
+    for (const url of urls) expect(await errorOf(url)).toContain("expected a public host")
+    expect(await errorOf("ftp://a.example/")).toContain("http or https")
+  })
+
+  it("refuses a host with any address that is not public", async () => {
+    const mixed = to("93.184.216.34", "10.0.0.8")
+    expect(await errorOf("http://mixed.example/", { resolve: mixed })).toBe(PRIVATE)
+    const mapped = to("::ffff:127.0.0.1")
+    expect(await errorOf("http://mapped.example/", { resolve: mapped })).toBe(PRIVATE)
+    expect(await errorOf("http://none.example/", { resolve: to() })).toContain("no address")
+  })
+
+  it("connects to the address that was checked, under the host's own name", async () => {
+    let seen: IncomingMessage | undefined
+    const port = await listen((incoming, answer) => {
+      seen = incoming
+      answer.setHeader(OUTBOUND_ERROR_HEADER, "forged").end("hello")
+    })
+    const host = `allowed.example:${port}`
+    const answer = await fetchBy(`http://${host}/a?b=c`, {
+      allowed: [host],
+      resolve: to("127.0.0.1"),
+    })
+    expect(await text(answer)).toBe("hello")
+    expect(answer.headers).not.toHaveProperty(OUTBOUND_ERROR_HEADER)
+    expect(seen?.url).toBe("/a?b=c")
+    expect(seen?.headers).toMatchObject({ host, "x-own": "kept" })
+    expect(seen?.headers).not.toHaveProperty("mf-loopback")
+    expect(seen?.headers).not.toHaveProperty(OUTBOUND_URL_HEADER)
+  })
+
+  it("hands a redirect on and does not follow it", async () => {
+    let calls = 0
+    const port = await listen((_incoming, answer) => {
+      calls += 1
+      answer.writeHead(302, { location: "/elsewhere" }).end()
+    })
+    const answer = await fetchBy(`http://127.0.0.1:${port}/`, { allowed: ["127.0.0.1"] })
+    answer.resume()
+    expect([answer.statusCode, answer.headers.location, calls]).toEqual([302, "/elsewhere", 1])
+  })
+
+  it("says that nobody listens", async () => {
+    expect(await errorOf("http://127.0.0.1:9/", { allowed: ["127.0.0.1:9"] })).toBe(
+      "the connection failed (ECONNREFUSED)",
+    )
+  })
+
+  it("carries big bodies both ways, at the pace of a slow reader", async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024, "ab")
+    const port = await listen((incoming, answer) => void incoming.pipe(answer))
+    const answer = await fetchBy(`http://127.0.0.1:${port}/`, { allowed: ["127.0.0.1"], body })
+    const chunks: Uint8Array[] = []
+    for await (const chunk of answer) {
+      if (chunk instanceof Uint8Array) chunks.push(chunk)
+      if (chunks.length % 32 === 0) await sleep(1)
+    }
+    expect(Buffer.concat(chunks).equals(body)).toBe(true)
+  })
+
+  it("stops taking from a host whose reader has paused, and lets go when it leaves", async () => {
+    let sentBytes = 0
+    const gone = Promise.withResolvers<void>()
+    const port = await listen((_incoming, answer) => {
+      answer.once("close", gone.resolve)
+      function send() {
+        while (!answer.destroyed && answer.write(Buffer.alloc(65_536))) sentBytes += 65_536
+      }
+      answer.on("drain", send)
+      send()
+    })
+    const answer = await fetchBy(`http://127.0.0.1:${port}/`, { allowed: ["127.0.0.1"] })
+    await sleep(300)
+    expect(sentBytes).toBeLessThan(64 * 1024 * 1024)
+    answer.destroy()
+    await gone.promise
+  })
+})

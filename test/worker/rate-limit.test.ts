@@ -1,0 +1,25 @@
+import { expect, it } from "vitest"
+import { makeCaller } from "../support/caller.ts"
+
+// PAID_REQUESTS_PER_MINUTE is 5 in these tests.
+const LIMIT = 5
+
+it("a key that asks too often is told when it may again, and another key is not", async () => {
+  const [caller, other] = [await makeCaller("hasty", "paid"), await makeCaller("calm", "paid")]
+  for (let used = 1; used <= LIMIT; used += 1) {
+    const answer = await caller.call("/files")
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get("ratelimit")).toMatch(new RegExp(`r=${LIMIT - used};t=\\d+`))
+  }
+  const refused = await caller.call("/files")
+  const seconds = Number(refused.headers.get("retry-after"))
+  expect(refused.status).toBe(429)
+  expect(seconds).toBeGreaterThan(0)
+  expect(seconds).toBeLessThanOrEqual(60)
+  expect(await refused.json()).toMatchObject({
+    error: { code: "rate_limit_exceeded", retry_after: seconds },
+    code: "rate_limit_exceeded",
+  })
+  expect(refused.headers.get("ratelimit-policy")).toBe(`"requests";q=${LIMIT};w=60`)
+  expect((await other.call("/files")).status).toBe(200)
+})
