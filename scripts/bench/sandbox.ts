@@ -23,7 +23,7 @@ export async function benchSandbox(lab: Lab): Promise<Figure[]> {
 
 async function measureTier(lab: Lab, tier: Tier): Promise<Figure> {
   const jail = ownJail(describeSandbox(tier, makeSettings(readEnvironment({}))))
-  const cwd = await lab.makeFolder()
+  const cwd = lab.makeFolder()
   const order = { jail, tool: TOOL, argv: [], timeLimitMs: 10_000, access: "none" as const }
   const [tool, ...words] = launchWords({ ...order, cwd: "/" })
   const measuredMs: number[] = []

@@ -2,6 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it, onTestFinished } from "vitest"
+import { makeSettings, readEnvironment } from "../../container/environment.ts"
+import { describeSandbox } from "../../container/sandbox/choose.ts"
+import { ownJail } from "../../container/sandbox/sandbox.ts"
 import { probeFile } from "../../container/tools/ffprobe.ts"
 
 it("does not take an ffprobe that was killed for a file that is no media", async () => {
@@ -10,5 +13,8 @@ it("does not take an ffprobe that was killed for a file that is no media", async
   const tool = join(workspace, "ffprobe")
   await writeFile(tool, "#!/bin/sh\nkill -KILL $$\n", { mode: 0o700 })
   const { signal } = new AbortController()
-  await expect(probeFile({ tool, workspace, name: "any.mp4", signal })).rejects.toThrow("SIGKILL")
+  // No sandbox runs a script in the place of ffprobe.
+  const jail = ownJail(describeSandbox("none", makeSettings(readEnvironment({}))))
+  const probing = probeFile({ tool, jail, workspace, name: "any.mp4", signal })
+  await expect(probing).rejects.toThrow("SIGKILL")
 })

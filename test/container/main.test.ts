@@ -57,7 +57,8 @@ test("clears its work folder, says hello, and interrupts its task on SIGTERM", a
   await mkdir(join(left, "read-only"), { recursive: true, mode: 0o500 })
   await mkdir(join(workDir, "something-else"))
   const runner = await start()
-  expect(await readdir(workDir)).toEqual(["something-else"])
+  // The self-test of the sandbox has a workspace too, for a moment.
+  await expect.poll(() => readdir(workDir)).toEqual(["something-else"])
   await waitFor(() => io.requests.some(({ call }) => call === "POST /reports"))
 
   const order = makeOrder({ io, ioOrigin: worker.origin, commands: [ENDLESS] })
