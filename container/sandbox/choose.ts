@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
+import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
@@ -14,6 +16,7 @@ import type { SelfTest } from "./self-test.ts"
 export type Verdict = { sandbox: Sandbox | null; test: SelfTest }
 
 const BUILD_FOLDER = join(import.meta.dirname, "../launcher/build")
+const READABLE = 0o755
 const BUBBLEWRAP = "/usr/bin/bwrap"
 
 const offers = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
@@ -71,14 +74,22 @@ async function readOffers(): Promise<z.infer<typeof offers>> {
 }
 
 async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<SelfTest> {
+  // The tool's user may not reach the folder of this code, as it reaches those of real tools.
+  const folder = await mkdtemp(join(tmpdir(), "lathe-attack-"))
+  const attackPath = join(folder, "attack")
   try {
+    await chmod(folder, READABLE)
+    await copyFile(join(BUILD_FOLDER, "attack"), attackPath)
+    await chmod(attackPath, READABLE)
     return await testSandbox(sandbox, {
-      attackPath: join(BUILD_FOLDER, "attack"),
+      attackPath,
       ffmpegPath: findProgram(settings.ffmpegPath),
       workDir: settings.workDir,
     })
   } catch (error) {
     return { tier: sandbox.tier, ok: false, attacks: [], problem: String(error) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
