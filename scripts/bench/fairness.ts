@@ -1,5 +1,5 @@
 import type { Caller } from "./caller.ts"
-import { formatMs, formatRatio } from "./figure.ts"
+import { formatDifference, formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import type { Lab } from "./lab.ts"
 import { submitCommand, untilSuccess } from "./requests.ts"
@@ -24,7 +24,7 @@ export async function benchFairness(lab: Lab): Promise<Figure[]> {
       name: `fairness: wait behind ${FLOOD_JOBS} jobs that hold every slot, longest`,
       measured: formatMs(Math.max(...full.besideMs)),
       reference: `${formatMs(full.taskMs)} one task of the flood`,
-      comparison: `+${formatMs(Math.max(...full.besideMs) - full.taskMs)}`,
+      comparison: formatDifference(Math.max(...full.besideMs) - full.taskMs, formatMs),
       goal: `<= one task + ${EXTRA_MS_MAX} ms`,
       isMet: Math.max(...full.besideMs) <= full.taskMs + EXTRA_MS_MAX,
     },
