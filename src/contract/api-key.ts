@@ -1,3 +1,5 @@
+import { toHex } from "./hex.ts"
+
 const PREFIX = "lathe_"
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const RANDOM_LENGTH = 34
@@ -20,7 +22,7 @@ export function hasKeyShape(text: string): boolean {
 /** SHA-256 of a key, hexadecimal: all that is stored of it besides its first characters. */
 export async function hashKey(key: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return toHex(digest)
 }
 
 /** The part of a key that a person may see again, to tell keys apart. */

@@ -1,3 +1,4 @@
+import { toHex } from "../contract/hex.ts"
 import type { AppContext } from "./context.ts"
 import { Problem, unprocessable } from "./problem.ts"
 
@@ -32,8 +33,4 @@ export function markReplayed(c: AppContext): void {
 export function keyConflict(): Problem {
   const message = "This Idempotency-Key was used for another request; use a new one."
   return new Problem("idempotency_conflict", message)
-}
-
-export function toHex(digest: ArrayBuffer): string {
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }

@@ -5,7 +5,6 @@ import { copyObject } from "../storage/copy-object.ts"
 import { openDatabase } from "../storage/database.ts"
 import { readSnapshot } from "../storage/jobs.ts"
 import type { JobDraft, Snapshot } from "../storage/jobs.ts"
-import { stopWriting } from "../storage/part-writer.ts"
 import type { PartWriter } from "../storage/part-writer.ts"
 import { makeFileToCome, makeJob, makeTask } from "../storage/rows.ts"
 import type { JobFacts } from "../storage/rows.ts"
@@ -13,7 +12,7 @@ import type { File, Job, Task } from "../storage/schema.ts"
 import { listTaskInputs } from "../storage/tasks.ts"
 import { acceptOnce, findAccepted } from "./create.ts"
 import type { Accepted } from "./create.ts"
-import { abandonUpload } from "./sweep.ts"
+import { abandonWriter } from "./sweep.ts"
 
 type Input = Awaited<ReturnType<typeof listTaskInputs>>[number]
 
@@ -45,7 +44,7 @@ export async function retryJob(
     return accepted
   } finally {
     const isMade = accepted !== null && accepted !== "conflict" && !accepted.replayed
-    for (const writer of isMade ? [] : writers) await abandon(env, writer)
+    for (const writer of isMade ? [] : writers) await abandonWriter(env, writer)
   }
 }
 
@@ -89,8 +88,4 @@ function withCopy(draft: JobDraft, file: File, { upload }: PartWriter): JobDraft
   const stored = { name, contentType, sizeBytes, source, accountId, createdAt }
   const copy = { ...stored, id, jobId: id, state: "waiting" as const, objectKey: upload.objectKey }
   return { ...draft, files: [...draft.files, copy], uploadId: upload.id }
-}
-
-async function abandon(env: Env, writer: PartWriter): Promise<void> {
-  if (await stopWriting(writer)) await abandonUpload(env, writer.upload, Date.now())
 }

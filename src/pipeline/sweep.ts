@@ -6,6 +6,8 @@ import { listDueDeliveries } from "../storage/deliveries.ts"
 import { forgetGarbage, listDueGarbage, postponeGarbage } from "../storage/garbage.ts"
 import { forgetIdempotency } from "../storage/idempotency.ts"
 import { listAccountsWithOpenJobs, listUnaccepted } from "../storage/jobs.ts"
+import { stopWriting } from "../storage/part-writer.ts"
+import type { PartWriter } from "../storage/part-writer.ts"
 import { forgetEndedDeliveries, forgetFinishedJobs } from "../storage/retention.ts"
 import { abortUpload, deletePrefix } from "../storage/objects.ts"
 import { closeUpload, listAbandoned, listUploadsBelow, markDying } from "../storage/uploads.ts"
@@ -50,10 +52,15 @@ export async function collectGarbage(env: Env, now: number): Promise<void> {
 }
 
 /** Aborts an upload and removes what it stored, unless a job has taken it meanwhile. */
-export async function abandonUpload(env: Env, upload: Upload, now: number): Promise<void> {
+async function abandonUpload(env: Env, upload: Upload, now: number): Promise<void> {
   const database = openDatabase(env.DB)
   if (!(await markDying(database, upload.id, now))) return
   await removeUpload(env, database, upload)
+}
+
+/** Abandons what a writer began; one that stored nothing has left nothing. */
+export async function abandonWriter(env: Env, writer: PartWriter): Promise<void> {
+  if (await stopWriting(writer)) await abandonUpload(env, writer.upload, Date.now())
 }
 
 async function removeUpload(env: Env, database: Database, upload: Upload): Promise<void> {

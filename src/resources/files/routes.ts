@@ -14,13 +14,12 @@ import { isId } from "../../ids.ts"
 import { acceptOnce } from "../../pipeline/create.ts"
 import { deleteFile } from "../../pipeline/delete.ts"
 import { progressOf } from "../../pipeline/progress.ts"
-import { abandonUpload } from "../../pipeline/sweep.ts"
+import { abandonWriter } from "../../pipeline/sweep.ts"
 import { awaitEnd } from "../../pipeline/wait.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { findFile, listFiles } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import { makeLinkToken } from "../../storage/links.ts"
-import { stopWriting } from "../../storage/part-writer.ts"
 import type { PartWriter } from "../../storage/part-writer.ts"
 import { withWholeProbe } from "../../storage/probes.ts"
 import { fileFields } from "./schema.ts"
@@ -104,11 +103,11 @@ async function createFile(c: AppContext): Promise<string> {
     if (accepted === "conflict") throw keyConflict()
     if (accepted.replayed) {
       markReplayed(c)
-      for (const writer of writers) await abandon(c, writer)
+      for (const writer of writers) await abandonWriter(c.env, writer)
     }
     return accepted.jobId
   } catch (error) {
-    for (const writer of writers) await abandon(c, writer)
+    for (const writer of writers) await abandonWriter(c.env, writer)
     throw error
   }
 }
@@ -120,10 +119,6 @@ function chooseSource(file: ReceivedFile | null, fileUrl: string | undefined): R
   if (!file) throw unprocessable("file", "give file or file_url")
   if (file.sizeBytes === 0) throw unprocessable("file", "it is empty")
   return file
-}
-
-async function abandon(c: AppContext, writer: PartWriter): Promise<void> {
-  if (await stopWriting(writer)) await abandonUpload(c.env, writer.upload, Date.now())
 }
 
 async function view(c: AppContext, found: FileWithJob) {

@@ -1,0 +1,4 @@
+/** The bytes of a digest, hexadecimal. */
+export function toHex(digest: ArrayBuffer): string {
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
+}
