@@ -1,4 +1,5 @@
 import type { Blame, FailureCode } from "../src/contract/failure.ts"
+import { UNREAD_RULES } from "./explain-unread.ts"
 
 /** What a pattern in the tool's words means; the groups of its match go to `sentence`. */
 export type ExplainRule = {
@@ -281,6 +282,7 @@ const MACHINE: ExplainRule[] = [
 /** All rules, in the order in which they are tried: the first that fits explains. */
 export const EXPLAIN_RULES: readonly ExplainRule[] = [
   ...MACHINE,
+  ...UNREAD_RULES,
   ...NAMES,
   ...STREAMS,
   ...FILTERS,

@@ -29,7 +29,10 @@ export function cleanLines(stderr: string, workspace: string): string[] {
     .split(/[\r\n]+/)
     // eslint-disable-next-line no-control-regex -- control characters are what is taken out
     .map((line) => line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""))
-    .map((line) => line.replace(/ @ 0x[0-9a-f]+/g, "").slice(0, LINE_LENGTH_MAX))
+    .map((line) => line.replace(/ @ 0x[0-9a-f]+/g, ""))
+    // The list is ours, and longer than everything else that is said.
+    .map((line) => line.replace(/ not on whitelist '[^']*'!?/, " is not read here"))
+    .map((line) => line.slice(0, LINE_LENGTH_MAX))
     .filter((line) => line.trim() !== "" && !NOISE.some((noise) => noise.test(line)))
   return [...new Set(lines)]
 }

@@ -3,11 +3,17 @@ import type { ProbeResult } from "../../src/contract/probe.ts"
 import { startProcess } from "../process.ts"
 import type { Jail } from "../sandbox/sandbox.ts"
 import { RunnerError } from "../runner-error.ts"
+import { findUnreadFormat } from "../explain-unread.ts"
 import { cleanLines, tellingLines } from "../stderr-lines.ts"
+import { readingOptionsFor } from "./ffmpeg.ts"
 
 export type Probed = { probe: ProbeResult } | { reason: string; lines: string[] }
 
-const LEADING_WORDS = "-v error -print_format json -show_format -show_streams -i".split(" ")
+const LEADING_WORDS = [
+  ..."-v error -print_format json -show_format -show_streams".split(" "),
+  ...readingOptionsFor({ protocols: [], formats: [] }),
+  "-i",
+]
 const PROBE_SECONDS_MAX = 60
 const STDOUT_BYTES_MAX = 8 * 1024 * 1024
 
@@ -71,7 +77,8 @@ export async function probeFile(order: {
   const lines = tellingLines(cleanLines(end.stderrTail, order.workspace)).map((line) =>
     line.replace(/^file:/, ""),
   )
-  const reason = end.cause === "time_limit" ? tooSlow() : (lines.at(-1) ?? "it holds no media")
+  const unread = findUnreadFormat(lines) ?? lines.at(-1) ?? "it holds no media"
+  const reason = end.cause === "time_limit" ? tooSlow() : unread
   if (end.exitCode !== 0) return { wallMs, lines, reason: trimReason(reason, order.name) }
   return { wallMs, ...readAnswer(end.stdout, order.name, lines) }
 }
