@@ -10,7 +10,8 @@ import { RunnerError } from "../runner-error.ts"
 import { ffmpegArguments } from "./ffmpeg.ts"
 import { openProgressReader } from "./progress.ts"
 
-const OUT_OF_MEMORY = /: Cannot allocate memory$/m
+/** What makes a run a failure though ffmpeg calls it a success: only a part is in its outputs. */
+const PARTIAL = /: Cannot allocate memory$|^\[concat @ \S+\] Impossible to open '/m
 
 /** Runs ffmpeg once in a run's workspace; null says that it succeeded. */
 export async function runFfmpeg(
@@ -59,8 +60,7 @@ export async function runFfmpeg(
   }
   // ffmpeg may say success all the same, of a file without its end or an empty pass log.
   if (wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
-  // Or of what it could make before the memory ran out.
-  if (end.exitCode === 0 && !OUT_OF_MEMORY.test(end.stderrTail)) return null
+  if (end.exitCode === 0 && !PARTIAL.test(end.stderrTail)) return null
   if (end.signal === null) {
     const { exitCode, stderrTail: stderr } = end
     return explain({ stderr, exitCode, workspace: run.workspace, place: command.place })

@@ -53,3 +53,25 @@ test.for([
   expect(report.failure.lines.length).toBeLessThanOrEqual(20)
   expect(JSON.stringify(report)).not.toContain(harness.settings.workDir)
 })
+
+test("a list that names a file which is not there fails, though ffmpeg goes on without it", async () => {
+  const list = new TextEncoder().encode("file in_1.mp4\nfile gone.mp4\n")
+  harness.io.inputs.set("in_3", list)
+  const report = await harness.finish(
+    harness.order(["-f concat -safe 0 -i in_3.txt -c copy out_1".split(" ")], {
+      inputs: [...harness.io.inputs].map(([key, { length }]) => ({
+        key,
+        name: key === "in_3" ? "in_3.txt" : `${key}.mp4`,
+        size_bytes: length,
+      })),
+    }),
+  )
+  harness.io.inputs.delete("in_3")
+  expect(report).toMatchObject({
+    kind: "failed",
+    failure: {
+      code: "invalid_input",
+      message: 'The list names "gone.mp4", which cannot be opened.',
+    },
+  })
+})
