@@ -22,9 +22,19 @@ export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.output<Schema> {
+  const checked = checkBody(schema, value)
+  if ("details" in checked) throw unprocessables(checked.details)
+  return checked.data
+}
+
+/** A value checked by a schema, or each field at fault. */
+export function checkBody<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { data: z.output<Schema> } | { details: Detail[] } {
   const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw unprocessables(parsed.error.issues.flatMap(detailsOf))
+  if (parsed.success) return { data: parsed.data }
+  return { details: parsed.error.issues.flatMap(detailsOf) }
 }
 
 function detailsOf(issue: z.core.$ZodIssue): Detail[] {

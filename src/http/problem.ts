@@ -22,8 +22,11 @@ export const STATUS_OF = {
 
 export type ProblemCode = keyof typeof STATUS_OF
 
-/** One field of a request that cannot be used, and what was expected of it. */
-export type Detail = { field: string; message: string }
+/**
+ * One field of a request that cannot be used, and what was expected of it; in a command also the
+ * option at fault, and a code that programs can tell it by.
+ */
+export type Detail = { field: string; message: string; option?: string; code?: string }
 
 export type ProblemFacts = {
   details?: Detail[]

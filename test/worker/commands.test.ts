@@ -175,7 +175,9 @@ describe("POST /commands", () => {
       }),
     )
     expect(details[0]).toEqual(details[1])
-    expect(details[0]).toEqual([{ field: "input_files.in_1", message: "there is no such file" }])
+    expect(details[0]).toEqual([
+      { field: "input_files.in_1", code: "no_such_file", message: "there is no such file" },
+    ])
   })
 
   it.each<[string, RequestInit, number]>([

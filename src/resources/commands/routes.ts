@@ -1,27 +1,26 @@
 import { Hono } from "hono"
-import { settingsOf } from "../../env.ts"
 import { readJson } from "../../http/body.ts"
-import { baseUrl, publicOrigin } from "../../http/context.ts"
+import { baseUrl } from "../../http/context.ts"
 import type { App, AppContext } from "../../http/context.ts"
-import { readCreateFacts } from "../../http/create-fields.ts"
 import { keyConflict, markReplayed, readIdempotency } from "../../http/idempotency.ts"
 import { linkNext, readPage } from "../../http/paging.ts"
 import { preferredWaitMs } from "../../http/prefer.ts"
-import { notFound, unprocessables } from "../../http/problem.ts"
+import { notFound } from "../../http/problem.ts"
 import { isId } from "../../ids.ts"
 import { acceptOnce } from "../../pipeline/create.ts"
 import { deleteJob } from "../../pipeline/delete.ts"
 import { progressOf } from "../../pipeline/progress.ts"
 import { awaitEnd } from "../../pipeline/wait.ts"
 import { openDatabase } from "../../storage/database.ts"
-import { findFiles } from "../../storage/files.ts"
 import { findJob, listJobs } from "../../storage/jobs.ts"
-import type { JobDraft } from "../../storage/jobs.ts"
 import type { Job } from "../../storage/schema.ts"
+import { makeDraft } from "./draft.ts"
 import { commandRequest } from "./schema.ts"
-import type { CommandRequest } from "./schema.ts"
-import { draftOfCommand, readInputs } from "./tasks.ts"
+import { anyObject, validateCommand } from "./validate.ts"
 import { viewCommand } from "./view.ts"
+
+/** The path of one command; `validate` is no id, so that other methods on it are refused as such. */
+const ONE = "/:id{(?!validate$)[^/]+}"
 
 export const commands = new Hono<App>()
 
@@ -38,6 +37,10 @@ commands.post("/", async (c) => {
   return c.json(answer, 202, { location: `${baseUrl(c)}/commands/${jobId}` })
 })
 
+commands.post("/validate", async (c) => {
+  return c.json(await validateCommand(c, await readJson(c, anyObject)))
+})
+
 commands.get("/", async (c) => {
   const page = readPage(c)
   const wanted = { kind: "command" as const }
@@ -46,13 +49,13 @@ commands.get("/", async (c) => {
   return c.json(await Promise.all(found.map((job) => view(c, job))))
 })
 
-commands.get("/:id", async (c) => {
+commands.get(ONE, async (c) => {
   const job = await awaitEnd(c.env, placeOf(c), preferredWaitMs(c))
   if (job?.kind !== "command") throw notFound("command")
   return c.json(await view(c, job))
 })
 
-commands.delete("/:id", async (c) => {
+commands.delete(ONE, async (c) => {
   const { accountId, jobId } = placeOf(c)
   const job = await findJob(openDatabase(c.env.DB), accountId, jobId)
   if (job?.kind !== "command") throw notFound("command")
@@ -67,20 +70,4 @@ function placeOf(c: AppContext, id = c.req.param("id") ?? "") {
 
 async function view(c: AppContext, job: Job) {
   return viewCommand(baseUrl(c), job, await progressOf(c.env, job))
-}
-
-async function makeDraft(c: AppContext, request: CommandRequest): Promise<JobDraft> {
-  const facts = readCreateFacts(c, request)
-  const { inputs, details } = readInputs(request, publicOrigin(c))
-  const ids = inputs.map(({ fileId }) => fileId)
-  const found = ids.length > 0 ? await findFiles(openDatabase(c.env.DB), facts.accountId, ids) : []
-  const made = draftOfCommand(request, {
-    ...facts,
-    inputs,
-    found,
-    runSecondsMax: settingsOf(c.env).RUN_SECONDS_MAX,
-  })
-  const wrong = [...details, ...("details" in made ? made.details : [])]
-  if (wrong.length > 0 || !("draft" in made)) throw unprocessables(wrong)
-  return made.draft
 }

@@ -1,5 +1,6 @@
 import { hasKeyShape } from "../../contract/api-key.ts"
 import { isFinal } from "../../contract/state.ts"
+import { inputName } from "../../contract/task.ts"
 import type { Detail } from "../../http/problem.ts"
 import { readReference } from "../../http/reference.ts"
 import { newId } from "../../ids.ts"
@@ -11,11 +12,11 @@ import { readCommands } from "./lines.ts"
 import { checkOutputs } from "./outputs.ts"
 import type { CommandRequest } from "./schema.ts"
 
-/** The files that a request names, by key, and what is wrong with the references. */
-export function readInputs(request: CommandRequest, origin: string) {
+/** The files that a request's inputs name, by key, and what is wrong with the references. */
+export function readInputs(inputFiles: Record<string, string>, origin: string) {
   const details: Detail[] = []
   const inputs: { key: string; fileId: string }[] = []
-  for (const [key, text] of Object.entries(request.input_files)) {
+  for (const [key, text] of Object.entries(inputFiles)) {
     const reference = readReference(text, origin)
     if ("fileId" in reference) inputs.push({ key, fileId: reference.fileId })
     else details.push({ field: `input_files.${key}`, message: reference.error })
@@ -37,10 +38,23 @@ export function draftOfCommand(
 ): { draft: JobDraft } | { details: Detail[] } {
   const files = new Map(facts.found.map((file) => [file.id, file]))
   const names = new Map(facts.inputs.map(({ key, fileId }) => [key, files.get(fileId)?.name ?? ""]))
-  const { commands, details } = readCommands(request)
+  const { commands, details } = readCommands(request, {
+    inputs: workspaceNames(request.input_files, names),
+    outputs: new Map(Object.entries(request.output_files)),
+  })
   const wrong = [...missingInputs(facts, files), ...details, ...checkOutputs(request, names)]
   if (wrong.length > 0) return { details: wrong }
   return { draft: draft(request, facts, commands) }
+}
+
+/** The names of inputs in the workspace by key; `names` are those of the files, where known. */
+export function workspaceNames(
+  inputFiles: Record<string, unknown>,
+  names: ReadonlyMap<string, string>,
+): Map<string, string> {
+  return new Map(
+    Object.keys(inputFiles).map((key) => [key, inputName(key, names.get(key) ?? "")] as const),
+  )
 }
 
 function missingInputs(facts: CommandFacts, files: Map<string, File>): Detail[] {

@@ -1,0 +1,42 @@
+/** Every reason for which a command is refused by what it says. */
+export type RefusalCode =
+  | "option_not_allowed"
+  | "value_not_allowed"
+  | "missing_value"
+  | "trailing_option"
+  | "filter_not_allowed"
+  | "filter_option_not_allowed"
+  | "format_not_allowed"
+  | "codec_not_allowed"
+  | "url_not_allowed"
+  | "protocol_not_allowed"
+  | "path_not_allowed"
+  | "stdio_not_allowed"
+  | "name_not_allowed"
+  | "overwrites_input"
+  | "no_output"
+  | "too_many_inputs"
+  | "too_many_outputs"
+
+/** One thing that a command may not say: the option that says it, and what to do instead. */
+export type Refusal = { code: RefusalCode; message: string; option?: string }
+
+/** Why something is not allowed, and what to do instead: halves of one sentence. */
+export type Reason = { why: string; instead: string }
+
+/** Names for which one reason holds, separated by spaces. */
+export type ReasonFor = Reason & { names: string }
+
+/** The reasons by name. */
+export function byName(groups: readonly ReasonFor[]): ReadonlyMap<string, Reason> {
+  return new Map(
+    groups.flatMap(({ names, why, instead }) =>
+      names.split(" ").map((name) => [name, { why, instead }] as const),
+    ),
+  )
+}
+
+/** A value as a message shows it: short, in quotes. */
+export function quote(value: string): string {
+  return `"${value.length > 80 ? `${value.slice(0, 80)}…` : value}"`
+}
