@@ -19,12 +19,12 @@ const REFUSED: readonly ReasonFor[] = [
   {
     names: "report",
     why: "writes a log file of its own",
-    instead: "leave it out; processing_errors holds what ffmpeg said last",
+    instead: "leave it out: processing_errors holds what ffmpeg said last",
   },
   {
     names: "progress",
     why: "sends progress to a place of its own",
-    instead: "leave it out; GET /v1/jobs/{id}/events tells the progress",
+    instead: "leave it out: GET /v1/jobs/{id}/events tells the progress",
   },
   {
     names:
@@ -61,7 +61,7 @@ const REFUSED: readonly ReasonFor[] = [
     names:
       "method listen listen_timeout http_proxy headers user_agent user-agent http_user_agent http_persistent http_multiple http_seekable http_opts cookies referer post_data chunked_post multiple_requests reconnect reconnect_at_eof reconnect_streamed reconnect_delay_max reconnect_max_retries reconnect_on_network_error reconnect_on_http_error icy auth_type send_expect_100 gateway tls_verify verify verifyhost ca_file cafile cert cert_file cert_pem key_file key_pem rtsp_transport rtsp_flags localaddr localport local_rtpport rtmp_app rtmp_playpath rtmp_tcurl ice_name ice_url ice_description ice_genre authorization whip_flags stimeout",
     why: "is for a network, and a command has none",
-    instead: "leave it out; what a URL of input_files names is there before the command starts",
+    instead: "leave it out: what a URL of input_files names is there before the command starts",
   },
   {
     names: "protocol_whitelist protocol_blacklist format_whitelist codec_whitelist",
@@ -83,7 +83,7 @@ const REFUSED: readonly ReasonFor[] = [
     names:
       "init_hw_device filter_hw_device hwaccel_device hwaccel_output_format vaapi_device qsv_device vdpau_api_ver gpu",
     why: "needs a device, and a command has none",
-    instead: "leave it out; the same works in software",
+    instead: "leave it out: the same works in software",
   },
   {
     names: "omx_libname omx_libprefix load_plugins aribb24-base-path",
