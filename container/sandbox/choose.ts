@@ -74,23 +74,33 @@ async function readOffers(): Promise<z.infer<typeof offers>> {
 }
 
 async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<SelfTest> {
-  // The tool's user may not reach the folder of this code, as it reaches those of real tools.
-  const folder = await mkdtemp(join(tmpdir(), "lathe-attack-"))
-  const attackPath = join(folder, "attack")
+  const attack = await placeAttack(sandbox)
   try {
-    await chmod(folder, READABLE)
-    await copyFile(join(BUILD_FOLDER, "attack"), attackPath)
-    await chmod(attackPath, READABLE)
     return await testSandbox(sandbox, {
-      attackPath,
+      attackPath: attack.path,
       ffmpegPath: findProgram(settings.ffmpegPath),
       workDir: settings.workDir,
     })
   } catch (error) {
     return { tier: sandbox.tier, ok: false, attacks: [], problem: String(error) }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await attack.remove()
   }
+}
+
+/**
+ * Another user than ours may not reach the folder of this code, as it reaches those of real tools,
+ * so it gets a copy; ours does not need one, which a temporary folder may not let it run.
+ */
+async function placeAttack({ firstUid }: Sandbox) {
+  const built = join(BUILD_FOLDER, "attack")
+  if (firstUid === null) return { path: built, remove: () => Promise.resolve() }
+  const folder = await mkdtemp(join(tmpdir(), "lathe-attack-"))
+  const path = join(folder, "attack")
+  await chmod(folder, READABLE)
+  await copyFile(built, path)
+  await chmod(path, READABLE)
+  return { path, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
 function goWithout(settings: RunnerSettings): Verdict {
