@@ -1,3 +1,4 @@
+import { isLateGrant } from "../src/contract/grant.ts"
 import type { TaskOrder } from "../src/contract/task.ts"
 import type { RunnerSettings } from "./environment.ts"
 import { log } from "./log.ts"
@@ -39,8 +40,7 @@ export function openRuns(settings: RunnerSettings): Runs {
       const known = held.get(order.task_id)
       if (known?.status.fence === order.fence) return "accepted"
       if (known && known.status.fence > order.fence) return "stale"
-      const highest = grants.get(order.slot) ?? 0
-      if (order.grant < highest) return "stale"
+      if (isLateGrant(order.grant, grants.get(order.slot) ?? 0)) return "stale"
       grants.set(order.slot, order.grant)
       if (running().filter((each) => each !== known).length >= settings.capacity) return "busy"
       known?.switches.kill.abort("replaced")

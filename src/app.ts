@@ -39,6 +39,6 @@ app.post("/operator/runner-up", async (c) => {
   return c.json({})
 })
 
-app.all("/io/*", (c) => handleIo(c.req.raw, c.env, (run, told) => handleReport(c.env, run, told)))
+app.all("/io/*", (c) => handleIo(c.req.raw, c.env, handleReport))
 
 guardMethods(app)

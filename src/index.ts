@@ -10,16 +10,13 @@ import { sweep } from "./pipeline/sweep.ts"
 import { consume } from "./queues.ts"
 import { viewRecord } from "./records.ts"
 import { FetchRunner, MediaRunner } from "./runner/container.ts"
-import { handleIo } from "./runner/io.ts"
+import { answerContainer } from "./runner/outbound.ts"
 
 useRecords(viewRecord)
 
 // Assigned here: a static field of the class would never be registered.
 for (const runner of [MediaRunner, FetchRunner]) {
-  runner.outboundByHost = {
-    "worker.internal": (request: Request, env: Env) =>
-      handleIo(request, env, (run, told) => handleReport(env, run, told)),
-  }
+  runner.outboundByHost = { "worker.internal": answerContainer(handleReport) }
 }
 
 export { ContainerProxy, Dispatcher, FetchRunner, MediaRunner, Pool, RateLimiter }

@@ -16,6 +16,8 @@ import { logError } from "../log.ts"
 /** A task that no runner took by then waits again; being refused costs it nothing. */
 const POST_MS_MAX = 120_000
 const RETRY_MS = 200
+/** A platform that has no container to give refuses those who ask it too often. */
+const RETRY_MS_MAX = 2_000
 
 export type DispatchOutcome = "running" | "gone" | "no capacity" | "not ours"
 
@@ -72,6 +74,7 @@ async function post(
   mine: () => HeldTask | null,
 ): Promise<DispatchOutcome> {
   const until = Date.now() + POST_MS_MAX
+  let waitMs = RETRY_MS
   while (mine()?.step === "posting") {
     const result = await postTask(env, order)
     const task = mine()
@@ -84,7 +87,8 @@ async function post(
       return "running"
     }
     if (Date.now() > until) return "no capacity"
-    await scheduler.wait(RETRY_MS)
+    await scheduler.wait(waitMs)
+    waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
   }
   return mine() ? "running" : "not ours"
 }

@@ -2,10 +2,10 @@ import { DurableObject } from "cloudflare:workers"
 import { LEASE_MS } from "../contract/protocol.ts"
 import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
-import { deleteTask } from "../runner/client.ts"
+import { deleteTask, endSilentRun } from "../runner/client.ts"
 import { openDatabase } from "../storage/database.ts"
 import { isLost, isPosted, makeHeldTask, openHeldTasks } from "../storage/held-tasks.ts"
-import type { HeldTask, HeldTasks, NewHeldTask } from "../storage/held-tasks.ts"
+import type { Gone, HeldTask, HeldTasks, NewHeldTask } from "../storage/held-tasks.ts"
 import { noteAccepted } from "../storage/jobs.ts"
 import { findPlan, isRunningAt, listOpenTasks } from "../storage/tasks.ts"
 import type { OpenTask } from "../storage/tasks.ts"
@@ -121,8 +121,8 @@ export class Dispatcher extends DurableObject<Env> {
   }
 
   /** A runner's process came up, or a slot's container stopped: runs that went with it come back. */
-  async runsLost(accountId: string, went: { boot: string } | { slot: string }): Promise<void> {
-    const lost = this.#held.underWay().filter((task) => isLost(task, went))
+  async runsLost(accountId: string, gone: Gone): Promise<void> {
+    const lost = this.#held.underWay().filter((task) => isLost(task, gone))
     for (const task of lost) await this.#takeBack(task, true)
     await this.pump(accountId)
   }
@@ -204,11 +204,12 @@ export class Dispatcher extends DurableObject<Env> {
 
   /** D1 alone says whose task it is: it moves first, then the run is ended and the grant let go. */
   async #takeBack(task: HeldTask, counted: boolean): Promise<void> {
-    const { id, jobId, fence, slot } = task
+    const { id, jobId, fence, slot, grant } = task
     if (fence === null) return
     const lost = { taskId: id, fence, counted, now: Date.now() }
     const { snapshot } = await move(this.env, jobId, (read) => takeBackMoves(read, lost))
-    if (slot) this.#after(deleteTask(this.env, { slot, taskId: id, fence }))
+    const end = counted ? endSilentRun : deleteTask
+    if (slot && grant) this.#after(end(this.env, { slot, taskId: id, fence, grant }))
     const accountId = snapshot?.job.accountId
     const open = accountId ? await this.#readOpen(accountId, [id]) : []
     if (open.length === 0) return this.#letGo(id, false)

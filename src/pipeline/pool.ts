@@ -56,12 +56,12 @@ export class Pool extends DurableObject<Env> {
     )
   }
 
-  /** A slot's container stopped: whoever holds the slot takes its run back at once. */
-  async slotStopped(slot: string): Promise<void> {
+  /** A slot's container stopped: whoever holds the slot takes back what its process had. */
+  async slotStopped({ slot, boot }: { slot: string; boot: string }): Promise<void> {
     const grant = this.#grants.all().find((given) => given.slot === slot)
     if (!grant) return
     const { accountId } = grant
-    await this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { slot })
+    await this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { stopped: boot })
   }
 
   override async alarm(): Promise<void> {
@@ -90,19 +90,23 @@ export class Pool extends DurableObject<Env> {
     const asker = this.#grants.nextAsker()
     if (!asker) return null
     const holder = this.#grants.lastHolder(slot)
+    const number = this.#nextNumber()
     if (holder !== null && holder !== asker.accountId) {
-      await destroySlot(this.env, slot)
-      if (!this.#isFree(slot)) return null
+      if (!(await destroySlot(this.env, slot, number)) || !this.#isFree(slot)) return null
     }
     const next = this.#grants.asker(asker.accountId)
     if (!next || next.want < 1) return null
-    // Runners remember the highest number of a slot, longer than this object may remember it.
-    const id = Math.max(this.#grants.lastGrant() + 1, Date.now())
+    const id = Math.max(number, this.#nextNumber())
     const grant = { id, slot, accountId: next.accountId }
     this.#grants.give(grant)
     this.#grants.noteHolder(grant)
     this.#grants.saveAsker({ ...next, want: next.want - 1, turn: id })
     return grant
+  }
+
+  /** Runners remember the highest number of a slot, longer than this object may remember it. */
+  #nextNumber(): number {
+    return Math.max(this.#grants.lastGrant() + 1, Date.now())
   }
 
   #isFree(slot: string): boolean {

@@ -3,6 +3,8 @@ import { taskAccepted } from "../contract/task.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
+import { logError } from "../log.ts"
+import type { RunnerAnswer } from "./container.ts"
 
 /** A call that has no answer by then is made again; every call is idempotent. */
 const CALL_MS = 10_000
@@ -25,12 +27,11 @@ export type PostResult = { accepted: string } | { refused: string } | { unreacha
 /** Hands a task to the runner of a slot; the same task and fence may be handed over again. */
 export async function postTask(env: Env, order: TaskOrder): Promise<PostResult> {
   try {
-    const answer = await callRunner(env, order.slot, "/tasks", {
-      method: "POST",
-      body: JSON.stringify(order),
-    })
-    if (answer.status !== 202) return { refused: `${answer.status} ${await answer.text()}` }
-    return { accepted: taskAccepted.parse(await answer.json()).boot }
+    const { status, text } = settingsOf(env).RUNNER_ORIGIN
+      ? await callPlain(env, "POST", "/tasks", JSON.stringify(order))
+      : await inTime(env.MEDIA_RUNNER.getByName(order.slot).post(order))
+    if (status !== 202) return { refused: `${status} ${text}` }
+    return { accepted: taskAccepted.parse(JSON.parse(text)).boot }
   } catch (error) {
     return { unreachable: String(error) }
   }
@@ -39,38 +40,63 @@ export async function postTask(env: Env, order: TaskOrder): Promise<PostResult> 
 /** Kills a task's run at this fence or below; true where the runner said that it is gone. */
 export async function deleteTask(
   env: Env,
-  run: { slot: string; taskId: string; fence: number },
+  { slot, taskId, fence }: { slot: string; taskId: string; fence: number },
 ): Promise<boolean> {
   try {
-    const path = `/tasks/${run.taskId}?fence=${run.fence}`
-    const answer = await callRunner(env, run.slot, path, { method: "DELETE" })
-    await answer.body?.cancel()
-    return answer.ok
+    const { status } = settingsOf(env).RUNNER_ORIGIN
+      ? await callPlain(env, "DELETE", `/tasks/${taskId}?fence=${fence}`)
+      : await inTime(env.MEDIA_RUNNER.getByName(slot).kill(taskId, fence))
+    return status === 200
   } catch {
     return false
   }
 }
 
-/** Ends whatever a slot holds, before another account gets it; a plain runner holds nothing. */
-export async function destroySlot(env: Env, slot: string): Promise<void> {
-  if (settingsOf(env).RUNNER_ORIGIN) return
-  await env.MEDIA_RUNNER.getByName(slot).destroy()
+/**
+ * Ends whatever a slot holds, so that another account may get it under this grant; a plain runner
+ * holds nothing. False where a later grant has the slot, or where nobody can say that it is empty.
+ */
+export async function destroySlot(env: Env, slot: string, grant: number): Promise<boolean> {
+  if (settingsOf(env).RUNNER_ORIGIN) return true
+  try {
+    return await inTime(env.MEDIA_RUNNER.getByName(slot).end(grant))
+  } catch (error) {
+    logError("runner.destroy_failed", { slot, error: String(error) })
+    return false
+  }
 }
 
-async function callRunner(
+/** Ends a run whose runner fell silent; a container that did is not to be trusted with another. */
+export async function endSilentRun(
   env: Env,
-  slot: string,
+  run: { slot: string; taskId: string; fence: number; grant: number },
+): Promise<boolean> {
+  if (settingsOf(env).RUNNER_ORIGIN) return await deleteTask(env, run)
+  return await destroySlot(env, run.slot, run.grant)
+}
+
+async function callPlain(
+  env: Env,
+  method: string,
   path: string,
-  init: RequestInit,
-): Promise<Response> {
-  const origin = settingsOf(env).RUNNER_ORIGIN
-  const request = new Request(`${origin ?? "http://runner"}${path}`, {
-    ...init,
+  body: string | null = null,
+): Promise<RunnerAnswer> {
+  const request = new Request(`${settingsOf(env).RUNNER_ORIGIN}${path}`, {
+    method,
+    body,
     headers: { "content-type": "application/json", [PROTOCOL_HEADER]: PROTOCOL_VERSION },
     signal: AbortSignal.timeout(CALL_MS),
   })
-  if (!origin) return await env.MEDIA_RUNNER.getByName(slot).fetch(request)
-  return env.RUNNER ? await env.RUNNER.fetch(request) : await fetch(request)
+  const answer = env.RUNNER ? await env.RUNNER.fetch(request) : await fetch(request)
+  return { status: answer.status, text: await answer.text() }
+}
+
+/** What was called goes on where its answer comes too late: a container that starts, starts once. */
+async function inTime<Value>(call: Promise<Value>): Promise<Value> {
+  const late = scheduler.wait(CALL_MS).then((): never => {
+    throw new Error("no answer in time")
+  })
+  return await Promise.race([call, late])
 }
 
 function names(prefix: string, count: number): string[] {

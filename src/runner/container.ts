@@ -1,25 +1,131 @@
 import { Container } from "@cloudflare/containers"
+import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
+import type { TaskOrder } from "../contract/task.ts"
+import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
+import { openDatabase } from "../storage/database.ts"
+import { isRunningAt } from "../storage/tasks.ts"
+import { judgeIdle, openSlotMemory } from "./slot-memory.ts"
+import type { SlotMemory } from "./slot-memory.ts"
+import { readTaskToken } from "./token.ts"
+import type { TaskRun } from "./token.ts"
 
 const PORT = 8788
 const ENVIRONMENT = { RUNNER_HOST: "0.0.0.0", RUNNER_PORT: String(PORT), RUNNER_CAPACITY: "1" }
+const CALL_MS = 10_000
 
-/** A container that parses media: it reaches the Worker's I/O routes and nothing else. */
-export class MediaRunner extends Container<Env> {
+/** What a runner answered, or why it could not; whole, so that nobody has to read it to its end. */
+export type RunnerAnswer = { status: number; text: string }
+
+const LATE: RunnerAnswer = { status: 409, text: "a later grant has this slot" }
+
+/**
+ * The object of one slot and its container. The container is called past `containerFetch`, which
+ * would start one in the middle of its end, and counts a caller that went away as there forever.
+ */
+class Runner extends Container<Env> {
   override defaultPort = PORT
   override sleepAfter = "60s"
-  override enableInternet = false
   override envVars = ENVIRONMENT
+  readonly #memory: SlotMemory
+  #ending: Promise<void> | null = null
 
+  constructor(ctx: DurableObjectState<object>, env: Env) {
+    super(ctx, env)
+    this.#memory = openSlotMemory(ctx.storage.kv)
+  }
+
+  /** Hands a task to the container, which is started where it does not run. */
+  async post(order: TaskOrder): Promise<RunnerAnswer> {
+    if (!this.#memory.admits(order.grant)) return LATE
+    const run = await readTaskToken(settingsOf(this.env).LATHE_SECRET, order.io.token)
+    if (!run) return { status: 400, text: "token" }
+    await this.#ending
+    const problem = await this.#comeUp()
+    if (problem !== null) return { status: 503, text: problem }
+    // Nothing may come between this look and the call: a container that is ended for one account
+    // before another gets it must not hear of the first one again.
+    if (!this.#memory.admits(order.grant)) return LATE
+    this.#memory.noteHanded({ slot: order.slot, run })
+    const { answer, boot } = await this.#call("POST", "/tasks", JSON.stringify(order))
+    if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
+    return answer
+  }
+
+  /** Kills a task's run at this fence or below; a container that does not run stays so. */
+  async kill(taskId: string, fence: number): Promise<RunnerAnswer> {
+    if (!containerOf(this.ctx).running) return { status: 200, text: "" }
+    return (await this.#call("DELETE", `/tasks/${taskId}?fence=${fence}`)).answer
+  }
+
+  /** Ends the container, whatever it does; false where a later grant has the slot already. */
+  async end(grant: number): Promise<boolean> {
+    if (!this.#memory.admits(grant)) return false
+    this.#ending = this.destroy()
+    await this.#ending
+    return true
+  }
+
+  /** The run said its last word; the container is idle from now on. */
+  ended(run: TaskRun): void {
+    this.#memory.forgetRun(run)
+    this.renewActivityTimeout()
+  }
+
+  override async onActivityExpired(): Promise<void> {
+    const run = this.#memory.run()
+    // D1 alone says whose task it is: a run that it does not know any more holds no lease.
+    const holdsLease = run !== null && (await isRunningAt(openDatabase(this.env.DB), run))
+    const isStopping = this.#memory.isStopping()
+    const verdict = judgeIdle({ holdsLease, isStopping })
+    if (verdict === "destroy") await this.destroy()
+    if (verdict !== "stop") return
+    this.#memory.noteStopping()
+    await this.stop()
+  }
+
+  /** Says whose run went with it; never how it went, since an exit code says nothing of that. */
   override async onStop(): Promise<void> {
-    const slot = this.ctx.id.name
-    if (slot !== undefined) await this.env.POOL.getByName("media").slotStopped(slot)
+    const stopped = this.#memory.forgetProcess()
+    if (stopped) await this.env.POOL.getByName("media").slotStopped(stopped)
+  }
+
+  /** Starts the container where it does not run; answers why there is none. */
+  async #comeUp(): Promise<string | null> {
+    const { status } = await this.getState()
+    if (containerOf(this.ctx).running && status === "healthy") return null
+    try {
+      await this.startAndWaitForPorts()
+      return null
+    } catch (error) {
+      return String(error)
+    }
+  }
+
+  async #call(method: string, path: string, body: string | null = null) {
+    const headers = { "content-type": "application/json", [PROTOCOL_HEADER]: PROTOCOL_VERSION }
+    const signal = AbortSignal.timeout(CALL_MS)
+    this.renewActivityTimeout()
+    try {
+      const request = new Request(`http://runner${path}`, { method, headers, body, signal })
+      const answer = await containerOf(this.ctx).getTcpPort(PORT).fetch(request)
+      const boot = answer.headers.get(BOOT_HEADER)
+      return { answer: { status: answer.status, text: await answer.text() }, boot }
+    } catch (error) {
+      return { answer: { status: 503, text: String(error) }, boot: null }
+    }
   }
 }
 
+/** A container that parses media: it reaches the Worker's I/O routes and nothing else. */
+export class MediaRunner extends Runner {
+  override enableInternet = false
+}
+
 /** A container that fetches from the web: it has no access to other inputs. */
-export class FetchRunner extends Container<Env> {
-  override defaultPort = PORT
-  override sleepAfter = "60s"
-  override envVars = ENVIRONMENT
+export class FetchRunner extends Runner {}
+
+function containerOf({ container }: DurableObjectState<object>): globalThis.Container {
+  if (!container) throw new Error("This object has no container.")
+  return container
 }

@@ -14,7 +14,7 @@ import { readTaskToken } from "./token.ts"
 import type { TaskRun } from "./token.ts"
 
 /** What to do with a report; false where the run is to be killed. */
-export type OnReport = (run: TaskRun, told: Report) => Promise<boolean>
+export type OnReport = (env: Env, run: TaskRun, told: Report) => Promise<boolean>
 
 const completion = z.object({
   parts: z.array(z.object({ part_number: z.int().positive(), etag: z.string() })).min(1),
@@ -31,7 +31,8 @@ export async function handleIo(request: Request, env: Env, onReport: OnReport): 
   const url = new URL(request.url)
   const [taskId, room, key, ...rest] = url.pathname.split("/").slice(2)
   if (!run || run.taskId !== taskId) return say(401, "token")
-  if (room === "reports" && request.method === "POST") return await hear(request, run, onReport)
+  if (room === "reports" && request.method === "POST")
+    return await hear(request, (told) => onReport(env, run, told))
   const named = fileKey.safeParse(key)
   if (!named.success) return say(404, "no such route")
   if (room === "inputs" && request.method === "GET") {
@@ -61,11 +62,14 @@ export async function handleIo(request: Request, env: Env, onReport: OnReport): 
   return say(200, "stored")
 }
 
-async function hear(request: Request, run: TaskRun, onReport: OnReport): Promise<Response> {
+async function hear(
+  request: Request,
+  onReport: (told: Report) => Promise<boolean>,
+): Promise<Response> {
   const told = report.safeParse(await request.json().catch(() => null))
   if (!told.success) return say(400, z.prettifyError(told.error))
   if (request.headers.get(BOOT_HEADER) !== told.data.boot) return say(400, "boot")
-  return (await onReport(run, told.data)) ? say(200, "ok") : say(410, "gone")
+  return (await onReport(told.data)) ? say(200, "ok") : say(410, "gone")
 }
 
 async function sendInput(request: Request, env: Env, run: TaskRun, key: string): Promise<Response> {

@@ -33,10 +33,13 @@ export function makeHeldTask(task: NewHeldTask, leaseUntil: number): HeldTask {
   return step === "running" ? { ...held, slot, grant, fence } : held
 }
 
-/** Whether an accepted run went with its runner's old process, or with the container of its slot. */
-export function isLost(task: HeldTask, went: { boot: string } | { slot: string }): boolean {
+/** A plain runner's new process, whose old one is gone, or a container's that stopped. */
+export type Gone = { boot: string } | { stopped: string }
+
+/** Whether an accepted run went with its process. */
+export function isLost(task: HeldTask, gone: Gone): boolean {
   if (task.boot === null) return false
-  return "slot" in went ? task.slot === went.slot : task.boot !== went.boot
+  return "stopped" in gone ? task.boot === gone.stopped : task.boot !== gone.boot
 }
 
 /** Whether a runner may have the task already. */
