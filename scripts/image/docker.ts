@@ -1,0 +1,32 @@
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+
+export const IMAGE = "lathe-runner:test"
+const OUTPUT_BYTES_MAX = 32 * 1024 * 1024
+
+/** Runs the docker client; its stdout. Throws where it fails. */
+export async function docker(...words: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)("docker", words, { maxBuffer: OUTPUT_BYTES_MAX })
+  return stdout.trim()
+}
+
+/** Builds the image from the working copy, which takes a second where only code has changed. */
+export async function buildImage(): Promise<void> {
+  await docker("build", "-q", "-t", IMAGE, "-f", "container/Dockerfile", ".")
+}
+
+/** Starts a container of the image; it is gone once it is disposed of. */
+export async function runContainer(options: string[] = []): Promise<AsyncDisposable & { id: string }> {
+  const id = await docker("run", "--detach", ...options, IMAGE)
+  return {
+    id,
+    async [Symbol.asyncDispose]() {
+      await docker("rm", "--force", "--volumes", id)
+    },
+  }
+}
+
+/** Runs JavaScript in a container, as its own user; what it prints. */
+export async function runScriptIn(id: string, script: string): Promise<string> {
+  return await docker("exec", id, "node", "--input-type=module", "--eval", script)
+}

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { z } from "zod"
+import { docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
+
+const LOCKED = (
+  "--read-only --tmpfs /work --tmpfs /tmp --cap-drop ALL " +
+  "--security-opt no-new-privileges --network none"
+).split(" ")
+
+const health = z.object({
+  status: z.string(),
+  ffmpeg: z.string(),
+  sandbox: z.object({
+    tier: z.string(),
+    ok: z.boolean(),
+    problem: z.string().nullable(),
+    attacks: z.array(z.object({ name: z.string(), refused: z.boolean() })),
+  }),
+})
+
+/** What the image's own check of its health prints, once the runner listens. */
+async function healthOf(id: string) {
+  for (let time = 0; ; time += 1) {
+    try {
+      const said = await docker("exec", id, "node", "/app/container/health-check.ts")
+      return health.parse(JSON.parse(said))
+    } catch (error) {
+      if (time === 20) throw error
+      await sleep(200)
+    }
+  }
+}
+
+describe("the image", () => {
+  it.for([
+    ["as Docker starts it", []],
+    ["read-only, with no capability and no network", LOCKED],
+  ] as const)("stands the attacks of its self-test %s", async ([, options]) => {
+    await using container = await runContainer([...options])
+    const { sandbox } = await healthOf(container.id)
+    expect(sandbox).toMatchObject({ ok: true, problem: null })
+    expect(["landlock", "namespaces"]).toContain(sandbox.tier)
+    expect(sandbox.attacks.filter(({ refused }) => !refused)).toEqual([])
+    expect(sandbox.attacks.length).toBeGreaterThan(15)
+  })
+
+  it("takes no task where the kernel has no sandbox, and its health says so", async () => {
+    await using folder = await folderWith("seccomp.json", {
+      defaultAction: "SCMP_ACT_ALLOW",
+      syscalls: [
+        { names: ["landlock_create_ruleset"], action: "SCMP_ACT_ERRNO", errnoRet: 38 },
+      ],
+    })
+    const profile = `seccomp=${join(folder.path, "seccomp.json")}`
+    await using container = await runContainer(["--security-opt", profile])
+    expect((await healthOf(container.id)).sandbox).toMatchObject({ ok: false, tier: "none" })
+    const answer = await runScriptIn(
+      container.id,
+      `const answer = await fetch("http://127.0.0.1:8788/tasks",
+         { method: "POST", body: "{}", headers: { "lathe-protocol": "1" } })
+       console.log(answer.status, await answer.text())`,
+    )
+    expect(answer).toBe('503 {"error":"unsandboxed"}')
+  })
+
+  it("lets its user write to the places for work, and nowhere else", async () => {
+    await using container = await runContainer()
+    await healthOf(container.id)
+    const find = "find / -xdev -writable -not -type l -not -path '/proc/*' -not -path '/dev/*'"
+    const writable = await docker("exec", container.id, "sh", "-c", `${find} 2>/dev/null; true`)
+    const places = ["/run/lock", "/tmp", "/var/tmp", "/work"]
+    expect(writable.split("\n").toSorted()).toEqual(places)
+    expect(await docker("exec", container.id, "id", "-u")).toBe("10001")
+  })
+
+  it("has the tools that it is to have", async () => {
+    await using container = await runContainer()
+    const { ffmpeg } = await healthOf(container.id)
+    const [major = 0, minor = 0, patch = 0] = ffmpeg.split(/[.-]/).map(Number)
+    expect(major * 10_000 + minor * 100 + patch).toBeGreaterThanOrEqual(70_105)
+    const fonts = await docker("exec", container.id, "fc-list", ":lang=ja", "family")
+    expect(fonts).not.toBe("")
+  })
+
+  it("holds no secret and nothing of the repository that it does not run", async () => {
+    await using container = await runContainer()
+    expect(await docker("exec", container.id, "ls", "-A", "/app")).toBe(
+      ["container", "node_modules", "package.json", "src"].join("\n"),
+    )
+    const environment = await docker("exec", container.id, "env")
+    expect(environment).not.toMatch(/SECRET|TOKEN|PASSWORD/)
+  })
+
+  it("ends within a second when it is told to and has nothing to do", async () => {
+    await using container = await runContainer()
+    await healthOf(container.id)
+    const beganMs = performance.now()
+    await docker("stop", "--time", "15", container.id)
+    expect(performance.now() - beganMs).toBeLessThan(2000)
+    expect(await docker("inspect", "--format", "{{.State.ExitCode}}", container.id)).toBe("0")
+  })
+})
+
+async function folderWith(name: string, content: unknown) {
+  const path = await mkdtemp(join(tmpdir(), "lathe-profile-"))
+  await writeFile(join(path, name), JSON.stringify(content))
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      await rm(path, { recursive: true })
+    },
+  }
+}
