@@ -15,8 +15,16 @@ export async function buildImage(): Promise<void> {
   await docker("build", "-q", "-t", IMAGE, "-f", "container/Dockerfile", ".")
 }
 
+/** The image's size, for whoever wonders why it takes long to start. */
+export async function describeImage(): Promise<string> {
+  const bytes = Number(await docker("image", "inspect", "--format", "{{.Size}}", IMAGE))
+  return `The image has ${(bytes / 1e6).toFixed(0)} MB.`
+}
+
 /** Starts a container of the image; it is gone once it is disposed of. */
-export async function runContainer(options: string[] = []): Promise<AsyncDisposable & { id: string }> {
+export async function runContainer(
+  options: string[] = [],
+): Promise<AsyncDisposable & { id: string }> {
   const id = await docker("run", "--detach", ...options, IMAGE)
   return {
     id,

@@ -5,14 +5,20 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
+import { setTimeout as sleep } from "node:timers/promises"
 import { createKey } from "../keys/operator.ts"
 import { openCaller } from "../bench/caller.ts"
 import type { Caller } from "../bench/caller.ts"
+import { diesWithParent } from "../local/parent-death.ts"
 import { freePort } from "../local/ports.ts"
+import { useWorkerdThatDiesWithParent } from "../local/worker.ts"
 import { docker } from "./docker.ts"
 
-const WRANGLER = "node_modules/wrangler/bin/wrangler.js"
+/** Not its starter, which would leave it alone where it is killed. */
+const WRANGLER = "node_modules/wrangler/wrangler-dist/cli.js"
 const STOP_MS_MAX = 15_000
+const READY_MS_MAX = 240_000
+const READY_POLL_MS = 100
 const TAIL_LINES = 60
 
 /** The Worker with its containers, as `wrangler dev` runs them, on a state of its own. */
@@ -45,14 +51,10 @@ export async function startImageService(
   const port = await freePort()
   const variables = Object.entries(settings).flatMap(([key, value]) => ["--var", `${key}:${value}`])
   const words = ["--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"]
-  const served = wrangler(
-    ["dev", ...state, "--env-file", secrets, ...words, ...variables],
-    folder,
-    / Ready on /,
-  )
-  started.defer(() => served.stop())
-  await served.ready
+  const serving = wrangler(["dev", ...state, "--env-file", secrets, ...words, ...variables], folder)
+  started.defer(() => serving.stop())
   const origin = `http://127.0.0.1:${port}`
+  await Promise.race([untilHealthy(origin), serving.ended])
   const running = started.move()
   return {
     origin,
@@ -91,47 +93,53 @@ async function removeContainers(name: string): Promise<void> {
   if (ids !== "") await docker("rm", "--force", "--volumes", ...ids.split("\n"))
 }
 
-function wrangler(words: string[], folder: string, readyLine?: RegExp) {
-  const child = spawn(process.execPath, [WRANGLER, ...words], {
+/** Wrangler builds the images before it serves. */
+async function untilHealthy(origin: string): Promise<void> {
+  const lastAt = Date.now() + READY_MS_MAX
+  for (;;) {
+    const answer = await fetch(`${origin}/v1/health`).catch(() => null)
+    if (answer?.ok) return
+    if (Date.now() > lastAt) throw new Error("wrangler dev did not become ready in time")
+    await sleep(READY_POLL_MS)
+  }
+}
+
+function wrangler(words: string[], folder: string) {
+  useWorkerdThatDiesWithParent()
+  const [program, ...rest] = diesWithParent([process.execPath, WRANGLER, ...words])
+  const child = spawn(program, rest, {
     env: {
       ...process.env,
       CI: "1",
       NO_COLOR: "1",
+      WRANGLER_LOG: "log",
       WRANGLER_SEND_METRICS: "false",
       WRANGLER_LOG_PATH: join(folder, "logs"),
       CLOUDFLARE_CF_FETCH_ENABLED: "false",
     },
     stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
   })
   const tail: string[] = []
-  const ready = Promise.withResolvers<void>()
   for (const stream of [child.stdout, child.stderr]) {
     createInterface(stream).on("line", (line) => {
       tail.push(line)
       if (tail.length > TAIL_LINES) tail.shift()
-      if (readyLine?.test(line)) ready.resolve()
     })
   }
   const exited = once(child, "exit")
-  const ended = exited.then(() => {
-    if (child.exitCode === 0 && !readyLine) return
-    const problem = new Error(`wrangler ${words[0]} ended:\n${tail.join("\n")}`)
-    ready.reject(problem)
-    if (!readyLine) throw problem
-  })
-  function signalGroup(signal: NodeJS.Signals): void {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-      process.kill(-child.pid, signal)
-    }
+  let isStopping = false
+  async function end(): Promise<void> {
+    await exited
+    if (child.exitCode === 0 || isStopping) return
+    throw new Error(`wrangler ${words[0]} ended:\n${tail.join("\n")}`)
   }
-  process.once("exit", () => signalGroup("SIGKILL"))
   return {
-    ready: ready.promise,
-    ended,
+    /** Rejects where it ends by itself and not well. */
+    ended: end(),
     async stop() {
-      signalGroup("SIGTERM")
-      const timer = setTimeout(() => signalGroup("SIGKILL"), STOP_MS_MAX)
+      isStopping = true
+      child.kill("SIGTERM")
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX)
       await exited
       clearTimeout(timer)
     },

@@ -82,7 +82,8 @@ async function workerOptions(bindings: WorkerBindings) {
   }
 }
 
-function useWorkerdThatDiesWithParent(): void {
+/** Has Miniflare, here or in a process of ours, start a workerd that ends when its parent does. */
+export function useWorkerdThatDiesWithParent(): void {
   if (!canDieWithParent()) return
   const requireAsMiniflare = createRequire(import.meta.resolve("miniflare"))
   const workerd = z.object({ default: z.string() }).parse(requireAsMiniflare("workerd"))

@@ -20,7 +20,9 @@ type Facts = {
  * What the object of a container remembers of it, longer than the object and the container live.
  */
 export function openSlotMemory(kv: SyncKvStorage) {
-  const read = <Name extends keyof Facts>(name: Name) => kv.get<Facts[Name]>(name) ?? null
+  function read<Name extends keyof Facts>(name: Name): Facts[Name] | null {
+    return kv.get<Facts[Name]>(name) ?? null
+  }
   return {
     /** Whether a word under this grant counts; later ones under lower grants do not any more. */
     admits(grant: number): boolean {

@@ -51,9 +51,7 @@ describe("the image", () => {
   it("takes no task where the kernel has no sandbox, and its health says so", async () => {
     await using folder = await folderWith("seccomp.json", {
       defaultAction: "SCMP_ACT_ALLOW",
-      syscalls: [
-        { names: ["landlock_create_ruleset"], action: "SCMP_ACT_ERRNO", errnoRet: 38 },
-      ],
+      syscalls: [{ names: ["landlock_create_ruleset"], action: "SCMP_ACT_ERRNO", errnoRet: 38 }],
     })
     const profile = `seccomp=${join(folder.path, "seccomp.json")}`
     await using container = await runContainer(["--security-opt", profile])

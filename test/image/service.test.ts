@@ -1,0 +1,293 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { z } from "zod"
+import type { Caller } from "../../scripts/bench/caller.ts"
+import { makeMedia, readMedia, runBare, SMALL_MEDIA, tools } from "../../scripts/bench/media.ts"
+import {
+  submitCommand,
+  untilFinal,
+  untilSuccess,
+  uploadFile,
+} from "../../scripts/bench/requests.ts"
+import { docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
+import { startImageService } from "../../scripts/image/service.ts"
+import type { ImageService } from "../../scripts/image/service.ts"
+import { sign } from "../../src/contract/signature.ts"
+import { startReceiver } from "../system/receiver.ts"
+import type { Receiver } from "../system/receiver.ts"
+
+const CANCELED_MS_MAX = 2000
+const LEFT_MS_MAX = 10_000
+/** For a second end, or a second delivery, to show up. */
+const AFTERMATH_MS = 3000
+
+const job = z.looseObject({
+  status: z.string(),
+  attempts: z.number(),
+  completed_at: z.string().nullable(),
+  error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
+})
+
+let service: ImageService
+let receiver: Receiver
+let one: { key: string; caller: Caller }
+let folder: string
+const opened = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lathe-image-test-"))
+  opened.defer(async () => await rm(folder, { recursive: true }))
+  receiver = opened.use(await startReceiver())
+  const started = await startImageService({
+    RUNNER_INSTANCES: "1",
+    ALLOWED_PRIVATE_HOSTS: new URL(receiver.origin).host,
+  })
+  service = opened.use(started)
+  one = await service.openAccount("one")
+})
+
+afterAll(() => opened.disposeAsync())
+
+/** Asks for a picture of so many seconds, made as slowly as it would be shown. */
+async function encode({ caller }: { caller: Caller }, seconds: number): Promise<string> {
+  return await submitCommand(caller, {
+    ffmpeg_command: `ffmpeg -re -f lavfi -i testsrc=size=64x64:rate=10 -t ${seconds} -c:v mpeg4 {{out_1}}`,
+    input_files: {},
+    output_files: { out_1: "out.mp4" },
+    webhook: `${receiver.origin}/`,
+  })
+}
+
+async function readJob({ caller }: { caller: Caller }, id: string) {
+  return job.parse(JSON.parse((await caller.ask("GET", `/v1/jobs/${id}`)).text))
+}
+
+async function until<Value>(ask: () => Promise<Value | null>, timeoutMs: number): Promise<Value> {
+  const untilMs = performance.now() + timeoutMs
+  for (;;) {
+    const value = await ask()
+    if (value !== null) return value
+    if (performance.now() > untilMs) throw new Error("it did not come to be in time")
+    await sleep(50)
+  }
+}
+
+/** The container whose ffmpeg is at work. */
+async function untilEncoding(): Promise<string> {
+  return await until(async () => {
+    const [id] = await service.containers()
+    return id !== undefined && (await isEncoding(id)) ? id : null
+  }, 30_000)
+}
+
+async function isEncoding(id: string): Promise<boolean> {
+  return (await docker("top", id, "-eo", "pid,args").catch(() => "")).includes("testsrc")
+}
+
+async function untilGone(id: string, timeoutMs: number): Promise<void> {
+  await until(async () => ((await service.containers()).includes(id) ? null : true), timeoutMs)
+}
+
+async function countDeliveries(id: string): Promise<number> {
+  await sleep(AFTERMATH_MS)
+  return receiver.received.filter(({ body }) => body.includes(id)).length
+}
+
+describe("the service on containers", () => {
+  it("takes a file, runs a command on it and gives back what came of it", async () => {
+    const path = await makeMedia(folder, "in.mp4", SMALL_MEDIA)
+    const file = await uploadFile(one.caller, "in.mp4", await readMedia(path))
+    await untilSuccess(one.caller, `/v1/files/${file.id}`)
+    const id = await submitCommand(one.caller, {
+      ffmpeg_command: "ffmpeg -i {{in_1}} -vf scale=32:32 -c:v libx264 {{out_1}}",
+      input_files: { in_1: `svc_id://${file.id}` },
+      output_files: { out_1: "small.mp4" },
+    })
+    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    const made = await download(one, id)
+    await writeFile(join(folder, "small.mp4"), made)
+    const words = "-v error -show_entries stream=codec_name,width -of csv=p=0 small.mp4"
+    const streams = await runBare(tools.ffprobe, words.split(" "), folder)
+    expect(streams.trim().split("\n")).toEqual(["h264,32", "aac"])
+  })
+
+  it("keeps a job whose container is killed, and ends it once", async () => {
+    const id = await encode(one, 5)
+    await docker("kill", await untilEncoding())
+    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    const ended = await readJob(one, id)
+    expect(ended.attempts).toBe(2)
+    expect(await countDeliveries(id)).toBe(1)
+    expect(await readJob(one, id)).toEqual(ended)
+  })
+
+  it("ends the process of a canceled job, and keeps the container", async () => {
+    const id = await encode(one, 60)
+    const container = await untilEncoding()
+    const beganMs = performance.now()
+    await one.caller.ask("POST", `/v1/jobs/${id}/cancel`)
+    await until(async () => ((await isEncoding(container)) ? null : true), CANCELED_MS_MAX)
+    expect(performance.now() - beganMs).toBeLessThan(CANCELED_MS_MAX)
+    expect(await readJob(one, id)).toMatchObject({ status: "failed", error: { code: "canceled" } })
+    expect(await service.containers()).toEqual([container])
+    const states = "grep -h ^State: /proc/[0-9]*/status"
+    expect(await docker("exec", container, "sh", "-c", states)).not.toContain("Z (zombie)")
+  })
+
+  it("lets a container that is told to end say so, within ten seconds", async () => {
+    const id = await encode(one, 4)
+    const container = await untilEncoding()
+    const log = followLog(container)
+    const beganMs = performance.now()
+    await docker("kill", "--signal", "TERM", container)
+    await untilGone(container, LEFT_MS_MAX)
+    expect(performance.now() - beganMs).toBeLessThan(LEFT_MS_MAX)
+    expect(await log).toMatch(new RegExp(`"task.ended".*${id}.*"interrupted"`))
+    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    expect(await readJob(one, id)).toMatchObject({ attempts: 2 })
+  })
+
+  it("keeps a container warm for its account and ends it before another gets its slot", async () => {
+    const two = await service.openAccount("two")
+    const containers: string[] = []
+    for (const account of [one, one, two]) {
+      const id = await encode(account, 2)
+      containers.push(await untilEncoding())
+      await untilSuccess(account.caller, `/v1/commands/${id}`)
+    }
+    const [first, second, third] = containers
+    expect(second).toBe(first)
+    expect(third).not.toBe(first)
+    expect(await service.containers()).toEqual([third])
+  })
+})
+
+describe("a hostile command in a container", () => {
+  const COPY = "-map 0 -c copy -f data {{out_1}}"
+
+  it("reads none of the container's files, which the same command does with an input", async () => {
+    const canary = `canary-${crypto.randomUUID()}`
+    const input = await uploadFile(one.caller, "canary.mp4", bytesOf(canary))
+    await untilFinal(one.caller, `/v1/files/${input.id}`)
+    const allowed = await submitCommand(one.caller, {
+      ffmpeg_command: `ffmpeg -f data -i {{in_1}} ${COPY}`,
+      input_files: { in_1: `svc_id://${input.id}` },
+      output_files: { out_1: "out.bin" },
+    })
+    await untilSuccess(one.caller, `/v1/commands/${allowed}`)
+    expect((await download(one, allowed)).toString()).toBe(canary)
+    const [container = ""] = await service.containers()
+    await runScriptIn(
+      container,
+      `
+      import { writeFile } from "node:fs/promises"
+      await writeFile("/tmp/canary", "${canary}")
+      await writeFile("/work/canary", "${canary}")`,
+    )
+    const places = ["/tmp/canary", "/work/canary", "../canary", "file:/work/canary"]
+    for (const place of [...places, "/etc/passwd", "/app/package.json", "/proc/1/environ"]) {
+      const failed = await fails(`ffmpeg -f data -i ${place} ${COPY}`)
+      expect(failed.text).not.toContain(canary)
+      expect(failed.text).not.toContain("root:")
+    }
+    expect(await service.containers()).toEqual([container])
+  })
+
+  it("reaches no listener, which a container without our network rules does", async () => {
+    let reached = 0
+    const listener = createServer((socket) => {
+      reached += 1
+      socket.destroy()
+    })
+    listener.listen(0, "0.0.0.0")
+    await once(listener, "listening")
+    const address = listener.address()
+    const port = address !== null && typeof address === "object" ? address.port : 0
+    await using plain = await runContainer()
+    const gateway = await docker(
+      "inspect",
+      "--format",
+      "{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}}",
+      plain.id,
+    )
+    const connect = `import { connect } from "node:net"
+      const socket = connect(${port}, "${gateway}", () => setTimeout(() => process.exit(), 200))
+      socket.on("error", () => process.exit())
+      setTimeout(() => process.exit(), 3000)`
+    await runScriptIn(plain.id, connect)
+    expect(reached).toBe(1)
+    for (const host of ["127.0.0.1", gateway]) {
+      await fails(`ffmpeg -i http://${host}:${port}/ -c copy {{out_1}}`)
+      await fails(`ffmpeg -i tcp://${host}:${port} -c copy {{out_1}}`)
+    }
+    const [container = ""] = await service.containers()
+    // Not even the runner itself gets out, whom no sandbox holds.
+    await runScriptIn(container, connect)
+    listener.close()
+    expect(reached).toBe(1)
+  })
+
+  it("gets nothing from the Worker with another task's token", async () => {
+    const id = await encode(one, 5)
+    const container = await untilEncoding()
+    const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()]
+    const run = `one.${mine}.${mine}.1`
+    const token = `${run}.${await sign(service.secret, "task", run)}`
+    function ask(task: string, bearer: string): Promise<string> {
+      return runScriptIn(
+        container,
+        `const answer = await fetch("http://worker.internal/io/${task}/inputs/in_1",
+           { headers: { "lathe-protocol": "1", authorization: "Bearer ${bearer}" } })
+         console.log(answer.status)`,
+      )
+    }
+    expect(await ask(other, token)).toBe("401")
+    expect(await ask(mine, `${token}0`)).toBe("401")
+    // A true token of a task that does not run opens nothing either.
+    expect(await ask(mine, token)).toBe("410")
+    await untilSuccess(one.caller, `/v1/commands/${id}`)
+  })
+})
+
+/** Runs a command that has to fail; its record. */
+async function fails(command: string): Promise<{ text: string }> {
+  const id = await submitCommand(one.caller, {
+    ffmpeg_command: command,
+    input_files: {},
+    output_files: { out_1: "out.bin" },
+  })
+  expect(await untilFinal(one.caller, `/v1/commands/${id}`, 50)).toMatchObject({ status: "failed" })
+  return await one.caller.ask("GET", `/v1/commands/${id}`)
+}
+
+async function download({ key, caller }: typeof one, id: string): Promise<Buffer> {
+  const output = z.object({
+    output_files: z.object({ out_1: z.looseObject({ download_url: z.string() }) }),
+  })
+  const record = output.parse(JSON.parse((await caller.ask("GET", `/v1/commands/${id}`)).text))
+  const answer = await fetch(record.output_files.out_1.download_url, {
+    headers: { "x-api-key": key },
+  })
+  expect(answer.status).toBe(200)
+  return Buffer.from(await answer.arrayBuffer())
+}
+
+function bytesOf(said: string) {
+  const bytes = Buffer.from(said)
+  return { sizeBytes: bytes.byteLength, chunks: [bytes] }
+}
+
+/** What a container says from now until it is gone. */
+async function followLog(id: string): Promise<string> {
+  const child = spawn("docker", ["logs", "--follow", "--tail", "0", id], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  return await text(child.stdout)
+}
