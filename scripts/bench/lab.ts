@@ -12,7 +12,7 @@ export type Lab = {
   /** Starts a script of the project with these variables; see `startProgram`. */
   start(script: string, readyLine: RegExp, variables: Record<string, string>): Promise<Program>
   /** Has something done when the lab is closed, before what was opened earlier is closed. */
-  defer(work: () => void): void
+  defer(work: () => void | Promise<void>): void
   close(): Promise<void>
 }
 

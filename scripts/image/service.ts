@@ -88,9 +88,15 @@ async function containersOf(name: string): Promise<string[]> {
   return own.map((line) => line.split(" ")[0] ?? "")
 }
 
+/** Until none is left: workerd removes its own at the same time, and then ours is refused. */
 async function removeContainers(name: string): Promise<void> {
-  const ids = await docker("ps", "--all", "--quiet", "--filter", `name=${name}`)
-  if (ids !== "") await docker("rm", "--force", "--volumes", ...ids.split("\n"))
+  const lastAt = Date.now() + STOP_MS_MAX
+  for (;;) {
+    const ids = await docker("ps", "--all", "--quiet", "--filter", `name=${name}`)
+    if (ids === "" || Date.now() > lastAt) return
+    await docker("rm", "--force", "--volumes", ...ids.split("\n")).catch(() => null)
+    await sleep(READY_POLL_MS)
+  }
 }
 
 /** Wrangler builds the images before it serves. */
