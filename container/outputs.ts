@@ -1,22 +1,31 @@
 import { lstat } from "node:fs/promises"
 import mime from "mime"
+import { bundleKindOf } from "../src/contract/bundle.ts"
+import type { Member } from "../src/contract/bundle.ts"
 import type { OutputReport } from "../src/contract/report.ts"
 import type { TaskOutput } from "../src/contract/task.ts"
 import { mapAtOnce } from "./at-once.ts"
+import type { BundleFiles } from "./bundles.ts"
 import type { Explained } from "./explain.ts"
 import type { Run } from "./run.ts"
 import { probeFile } from "./tools/ffprobe.ts"
-import { uploadOutput } from "./transfer.ts"
+import { uploadMember, uploadOutput, uploadText } from "./transfer.ts"
 import { pathIn } from "./workspace.ts"
+
+const MEMBERS_AT_ONCE = 8
 
 type ProbeFacts = Pick<OutputReport, "probe" | "probe_error">
 
-/** The failure of the first output that is not there as a plain file with something in it. */
+/**
+ * The failure of the first output that is not there as a plain file with something in it; a series
+ * is no file of its own.
+ */
 export async function findOutputFailure(
   run: Run,
   outputs: readonly TaskOutput[],
 ): Promise<Explained | null> {
   for (const { key, name } of outputs) {
+    if (bundleKindOf(name) === "series") continue
     const lack = await findLack(pathIn(run.workspace, name))
     if (lack === null) continue
     const message = `The output ${key} ("${name}") ${lack}.`
@@ -28,12 +37,13 @@ export async function findOutputFailure(
 /** Uploads an output while ffprobe looks at it; one that cannot be probed is stored all the same. */
 export async function storeOutput(run: Run, { key, name }: TaskOutput): Promise<OutputReport> {
   const path = pathIn(run.workspace, name)
-  const contentType = mime.getType(name) ?? "application/octet-stream"
+  const contentType = typeOf(name)
   const partBytes = run.settings.outputPartBytes
+  const place = `/outputs/${key}`
   let probed: ProbeFacts = {}
   const steps = [
     (signal: AbortSignal) =>
-      uploadOutput({ io: run.io, signal }, { key, path, contentType, partBytes }),
+      uploadOutput({ io: run.io, signal }, { place, path, contentType, partBytes }),
     async (signal: AbortSignal) => {
       probed = await probeOutput({ ...run, signal }, name)
     },
@@ -41,6 +51,44 @@ export async function storeOutput(run: Run, { key, name }: TaskOutput): Promise<
   await mapAtOnce(steps, { limit: steps.length, signal: run.signal }, (step, joint) => step(joint))
   const { size } = await lstat(path)
   return { key, size_bytes: size, content_type: contentType, ...probed }
+}
+
+/** Uploads the files of a bundle, several at a time, and then the list of them. */
+export async function storeBundle(
+  run: Run,
+  { key, name }: TaskOutput,
+  { names, durationSeconds }: BundleFiles,
+): Promise<OutputReport> {
+  const { io, signal } = run
+  const place = `/outputs/${key}`
+  const pace = { limit: MEMBERS_AT_ONCE, signal }
+  const members = await mapAtOnce(names, pace, (each, joint) =>
+    storeMember({ ...run, signal: joint }, place, each),
+  )
+  const text = JSON.stringify({ members })
+  await uploadText({ io, signal }, { place, text, contentType: "application/json" })
+  return {
+    key,
+    size_bytes: members.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+    content_type: bundleKindOf(name) === "series" ? "application/zip" : typeOf(name),
+    members,
+    ...(durationSeconds !== null && { duration_seconds: durationSeconds }),
+  }
+}
+
+async function storeMember(run: Run, place: string, name: string): Promise<Member> {
+  const contentType = typeOf(name)
+  const { sizeBytes, crc } = await uploadMember(run, {
+    place: `${place}/members/${encodeURIComponent(name)}`,
+    path: pathIn(run.workspace, name),
+    contentType,
+    partBytes: run.settings.outputPartBytes,
+  })
+  return { name, size_bytes: sizeBytes, content_type: contentType, crc32: crc }
+}
+
+function typeOf(name: string): string {
+  return mime.getType(name) ?? "application/octet-stream"
 }
 
 async function probeOutput(

@@ -1,7 +1,9 @@
 import { createWriteStream } from "node:fs"
 import { stat } from "node:fs/promises"
+import type { FileHandle } from "node:fs/promises"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import { crc32 } from "node:zlib"
 import { z } from "zod"
 import { OUTPUT_PARTS_AT_ONCE } from "../src/contract/protocol.ts"
 import type { TaskInput } from "../src/contract/task.ts"
@@ -10,6 +12,8 @@ import type { Call, Io } from "./io.ts"
 import { blobOf, openPlainFile } from "./plain-file.ts"
 import { retry, transferPace } from "./retry.ts"
 import { RunnerError } from "./runner-error.ts"
+
+const CRC_BYTES = 1024 * 1024
 
 type Way = { io: Io; signal: AbortSignal }
 
@@ -27,25 +31,40 @@ export async function downloadInput(way: Way, input: TaskInput, path: string): P
   }
 }
 
+/** A file of the workspace on its way to its place below `/outputs`. */
+export type Outgoing = { place: string; path: string; contentType: string; partBytes: number }
+
 /** Stores a file as an output, in equal parts where it is larger than one. */
-export async function uploadOutput(
-  way: Way,
-  output: { key: string; path: string; contentType: string; partBytes: number },
-): Promise<void> {
-  const handle = await openPlainFile(output.path)
-  try {
-    await uploadBlob(way, output, await blobOf(handle, output.path))
-  } finally {
-    await handle.close()
-  }
+export async function uploadOutput(way: Way, output: Outgoing): Promise<void> {
+  await using handle = await openPlainFile(output.path)
+  await uploadBlob(way, output, await blobOf(handle, output.path))
 }
 
-async function uploadBlob(
+/** Stores a file of a bundle; answers its size and the CRC-32 that an archive needs. */
+export async function uploadMember(
   way: Way,
-  output: { key: string; contentType: string; partBytes: number },
-  file: Blob,
+  member: Outgoing,
+): Promise<{ sizeBytes: number; crc: number }> {
+  await using handle = await openPlainFile(member.path)
+  const file = await blobOf(handle, member.path)
+  const [crc] = await Promise.all([
+    crcOf(handle, file.size, way.signal),
+    uploadBlob(way, member, file),
+  ])
+  return { sizeBytes: file.size, crc }
+}
+
+/** Stores a text that the runner made as an output. */
+export async function uploadText(
+  way: Way,
+  output: { place: string; text: string; contentType: string },
 ): Promise<void> {
-  const place = `/outputs/${output.key}`
+  const headers = { "content-type": output.contentType }
+  await put(way, output.place, { body: new Blob([output.text]), headers })
+}
+
+async function uploadBlob(way: Way, output: Outgoing, file: Blob): Promise<void> {
+  const { place } = output
   const headers = { "content-type": output.contentType }
   if (file.size <= output.partBytes) {
     await put(way, place, { body: file, headers })
@@ -65,6 +84,19 @@ async function uploadBlob(
   })
   const body = JSON.stringify({ parts })
   await send(way, `${place}/parts/complete?upload_id=${uploadId}`, { method: "POST", body })
+}
+
+async function crcOf(handle: FileHandle, sizeBytes: number, signal: AbortSignal): Promise<number> {
+  const room = Buffer.allocUnsafe(Math.min(sizeBytes, CRC_BYTES))
+  let crc = 0
+  for (let at = 0; at < sizeBytes;) {
+    signal.throwIfAborted()
+    const { bytesRead } = await handle.read(room, 0, Math.min(room.length, sizeBytes - at), at)
+    if (bytesRead === 0) throw new Error(`Only ${at} of ${sizeBytes} bytes could be read.`)
+    crc = crc32(room.subarray(0, bytesRead), crc)
+    at += bytesRead
+  }
+  return crc
 }
 
 async function resumeDownload(way: Way, input: TaskInput, path: string): Promise<void> {

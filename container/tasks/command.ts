@@ -1,9 +1,10 @@
 import { substitute } from "../../src/contract/command-line.ts"
 import type { TaskInput, TaskOutput, TaskWork } from "../../src/contract/task.ts"
 import { mapAtOnce } from "../at-once.ts"
+import { gatherBundles } from "../bundles.ts"
 import { sayWhere } from "../explain.ts"
 import type { Explained, Place } from "../explain.ts"
-import { findOutputFailure, storeOutput } from "../outputs.ts"
+import { findOutputFailure, storeBundle, storeOutput } from "../outputs.ts"
 import type { Ending } from "../report.ts"
 import { processingSeconds } from "../run.ts"
 import type { Run } from "../run.ts"
@@ -29,15 +30,21 @@ export async function runCommandTask(run: Run, work: CommandWork): Promise<Endin
   )
   run.status.step = "working"
   const failed = (await runCommands(run, work)) ?? (await findOutputFailure(run, work.outputs))
-  if (failed) {
-    return { kind: "failed", processing_seconds: processingSeconds(run.status), ...failed }
-  }
+  if (failed) return failedBy(run, failed)
+  const bundles = await gatherBundles(run, work.outputs)
+  if ("failure" in bundles) return failedBy(run, bundles)
   run.status.step = "uploading"
   const pace = { limit: OUTPUTS_AT_ONCE, signal }
-  const outputs = await mapAtOnce(work.outputs, pace, (output, joint) =>
-    storeOutput({ ...run, signal: joint }, output),
-  )
+  const outputs = await mapAtOnce(work.outputs, pace, (output, joint) => {
+    const files = bundles.get(output.key)
+    const part = { ...run, signal: joint }
+    return files ? storeBundle(part, output, files) : storeOutput(part, output)
+  })
   return { kind: "finished", processing_seconds: processingSeconds(run.status), outputs }
+}
+
+function failedBy({ status }: Run, failed: Explained): Ending {
+  return { kind: "failed", processing_seconds: processingSeconds(status), ...failed }
 }
 
 async function runCommands(run: Run, work: CommandWork): Promise<Explained | null> {

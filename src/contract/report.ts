@@ -1,14 +1,20 @@
 import { z } from "zod"
+import { member, MEMBERS_MAX } from "./bundle.ts"
 import { blame, failure } from "./failure.ts"
 import { probeResult } from "./probe.ts"
 
-/** One output that a task stored: its key, what it is, and what ffprobe says of it. */
+/**
+ * One output that a task stored: its key, what it is, and what ffprobe says of it. A bundle has
+ * members, and its size is theirs; `duration_seconds` is what its playlist says.
+ */
 export const outputReport = z.object({
   key: z.string(),
   size_bytes: z.int().nonnegative(),
   content_type: z.string(),
   probe: probeResult.optional(),
   probe_error: z.string().max(1000).optional(),
+  members: z.array(member).min(1).max(MEMBERS_MAX).optional(),
+  duration_seconds: z.number().nonnegative().optional(),
 })
 
 export type OutputReport = z.infer<typeof outputReport>

@@ -1,4 +1,5 @@
 import mime from "mime"
+import type { Member } from "../contract/bundle.ts"
 
 const NAME_LENGTH_MAX = 200
 
@@ -23,6 +24,12 @@ export function contentTypeOf(name: string, named = ""): string {
 /** Address of a file: its name percent-encoded. */
 export function fileUrl(base: string, file: { id: string; name: string }): string {
   return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
+}
+
+/** One of the files of a bundle, as records show it. */
+export function viewMember(base: string, fileId: string, member: Omit<Member, "crc32">) {
+  const { name, size_bytes, content_type } = member
+  return { name, download_url: fileUrl(base, { id: fileId, name }), size_bytes, content_type }
 }
 
 function shorten(name: string): string {

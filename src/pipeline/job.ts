@@ -1,3 +1,5 @@
+import { bundleKindOf } from "../contract/bundle.ts"
+import type { Bundle, Member } from "../contract/bundle.ts"
 import type { Failure } from "../contract/failure.ts"
 import type { OutputReport, Report } from "../contract/report.ts"
 import { isFinal } from "../contract/state.ts"
@@ -99,7 +101,7 @@ function finishMoves(
     files: [
       ...outputs.map(({ file, output }) => ({
         id: file.id,
-        set: { ...done, ...storedFile(task, output) },
+        set: { ...done, ...storedFile(task, file, output) },
       })),
       ...probed.map((file) => ({ id: file.id, set: { ...done, probe: report.probe ?? null } })),
     ],
@@ -121,7 +123,7 @@ function runningTask(snapshot: Snapshot, taskId: string, fence: number): Task | 
   return task?.state === "running" && task.fence === fence ? task : null
 }
 
-function storedFile(task: Task, output: OutputReport): Partial<File> {
+function storedFile(task: Task, file: File, output: OutputReport): Partial<File> {
   const place = { accountId: task.accountId, taskId: task.id, fence: task.fence }
   return {
     objectKey: outputObjectKey(place, output.key),
@@ -129,6 +131,17 @@ function storedFile(task: Task, output: OutputReport): Partial<File> {
     contentType: output.content_type,
     probe: output.probe ?? null,
     probeError: output.probe_error ?? null,
+    bundle: bundleOf(file, output),
+  }
+}
+
+function bundleOf({ name }: File, { members, duration_seconds }: OutputReport): Bundle | null {
+  const kind = bundleKindOf(name)
+  if (kind === null || !members) return null
+  return {
+    kind,
+    members,
+    ...(duration_seconds !== undefined && { durationSeconds: duration_seconds }),
   }
 }
 
@@ -153,11 +166,21 @@ function resultOf(outputs: { file: File; output: OutputReport }[]): JobResult {
       sizeBytes: output.size_bytes,
       contentType: output.content_type,
       ...codecOf(output),
-      ...(output.probe?.duration !== undefined && { durationSeconds: output.probe.duration }),
+      ...durationOf(output),
       ...(output.probe?.width !== undefined && { width: output.probe.width }),
       ...(output.probe?.height !== undefined && { height: output.probe.height }),
+      ...(output.members && { files: output.members.map(withoutChecksum) }),
     })),
   }
+}
+
+function durationOf({ probe, duration_seconds }: OutputReport): { durationSeconds?: number } {
+  const durationSeconds = probe?.duration ?? duration_seconds
+  return durationSeconds === undefined ? {} : { durationSeconds }
+}
+
+function withoutChecksum({ name, size_bytes, content_type }: Member) {
+  return { name, size_bytes, content_type }
 }
 
 /** The codec of the picture, or of the sound where there is none. */

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { memberName } from "../contract/bundle.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
 import { report } from "../contract/report.ts"
 import type { Report } from "../contract/report.ts"
@@ -6,7 +7,7 @@ import { fileKey } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { openDatabase } from "../storage/database.ts"
-import { outputObjectKey } from "../storage/objects.ts"
+import { memberObjectKey, outputObjectKey } from "../storage/objects.ts"
 import { findInputObject, isRunningAt } from "../storage/tasks.ts"
 import { closeUpload, findUpload, openUpload } from "../storage/uploads.ts"
 import { newId } from "../ids.ts"
@@ -21,15 +22,16 @@ const completion = z.object({
 })
 
 /**
- * Answers what a runner asks for its task: `/io/{task}/inputs/{key}`, `/outputs/{key}` and
- * `/reports`. 401 for a token that is not ours, 410 where the task no longer runs at its fence.
+ * Answers what a runner asks for its task: `/io/{task}/inputs/{key}`, `/outputs/{key}`,
+ * `/outputs/{key}/members/{name}` and `/reports`. 401 for a token that is not ours, 410 where the
+ * task no longer runs at its fence.
  */
 export async function handleIo(request: Request, env: Env, onReport: OnReport): Promise<Response> {
   if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return say(426, "protocol")
   const token = request.headers.get("authorization")?.replace(/^Bearer /, "") ?? ""
   const run = await readTaskToken(settingsOf(env).LATHE_SECRET, token)
   const url = new URL(request.url)
-  const [taskId, room, key, ...rest] = url.pathname.split("/").slice(2)
+  const [taskId, room, key, ...path] = url.pathname.split("/").slice(2)
   if (!run || run.taskId !== taskId) return say(401, "token")
   if (room === "reports" && request.method === "POST")
     return await hear(request, (told) => onReport(env, run, told))
@@ -40,7 +42,9 @@ export async function handleIo(request: Request, env: Env, onReport: OnReport): 
   }
   if (room !== "outputs") return say(404, "no such route")
   if (!(await isRunningAt(openDatabase(env.DB), run))) return say(410, "gone")
-  const objectKey = outputObjectKey(run, named.data)
+  const place = readPlace(outputObjectKey(run, named.data), path)
+  if (!place) return say(400, "name")
+  const { objectKey, rest } = place
   const route = `${request.method} ${rest.map((word) => (Number(word) ? "{n}" : word)).join("/")}`
   if (route === "PUT ") return await storeOutput(request, env, objectKey)
   if (route === "POST parts") return await beginParts(request, env, run, objectKey)
@@ -60,6 +64,22 @@ export async function handleIo(request: Request, env: Env, onReport: OnReport): 
   )
   await closeUpload(openDatabase(env.DB), upload.id)
   return say(200, "stored")
+}
+
+/** The object that a path below an output means, of itself or of a member; null for a bad name. */
+function readPlace(objectKey: string, path: string[]) {
+  const [word, encoded = "", ...rest] = path
+  if (word !== "members") return { objectKey, rest: path }
+  const name = memberName.safeParse(decode(encoded))
+  return name.success ? { objectKey: memberObjectKey(objectKey, name.data), rest } : null
+}
+
+function decode(encoded: string): string | null {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return null
+  }
 }
 
 async function hear(

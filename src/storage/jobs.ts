@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, lt, sql } from "drizzle-orm"
+import { and, desc, eq, getTableColumns, inArray, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { z } from "zod"
 import type { JobKind, State } from "../contract/state.ts"
@@ -45,7 +45,7 @@ export async function createJob(database: Database, draft: JobDraft): Promise<vo
     database.insert(jobs).values(draft.job),
     ...draft.tasks.map(({ task }) => database.insert(tasks).values(task)),
     ...groupRows(inputs, 3).map((rows) => database.insert(taskInputs).values(rows)),
-    ...groupRows(draft.files, 17).map((rows) => database.insert(files).values(rows)),
+    ...groupRows(draft.files, 18).map((rows) => database.insert(files).values(rows)),
   ]
   if (draft.idempotency) {
     const { accountId, id: jobId, createdAt } = draft.job
@@ -87,7 +87,29 @@ export type Page = { limit: number; offset: number; before?: string | undefined 
 /** Which jobs to list; all where nothing is named. */
 export type JobFilter = { kind?: JobKind | undefined; states?: readonly State[] | undefined }
 
-/** Jobs of an account, newest first. */
+/** A result above this many characters is listed without the members of its bundles. */
+const LISTED_RESULT_LENGTH_MAX = 64 * 1024
+
+const listed = {
+  ...getTableColumns(jobs),
+  result:
+    sql`case when length(${jobs.result}) > ${LISTED_RESULT_LENGTH_MAX} then (select json_object('outputs', json_group_array(json_remove(value, '$.files'))) from json_each(${jobs.result}, '$.outputs')) else ${jobs.result} end`.mapWith(
+      jobs.result,
+    ),
+}
+
+/** A job as lists have it. */
+export function asListed(job: Job): Job {
+  const { result } = job
+  if (JSON.stringify(result).length <= LISTED_RESULT_LENGTH_MAX) return job
+  const outputs = (result?.outputs ?? []).map((output) => {
+    const { files: _, ...others } = output
+    return others
+  })
+  return { ...job, result: { outputs } }
+}
+
+/** Jobs of an account, newest first; those whose outputs have many files come without these. */
 export async function listJobs(
   database: Database,
   accountId: string,
@@ -95,7 +117,7 @@ export async function listJobs(
   page: Page,
 ): Promise<Job[]> {
   return await database
-    .select()
+    .select(listed)
     .from(jobs)
     .where(
       and(

@@ -28,6 +28,11 @@ export function prefixOf(objectKey: string): string {
   return objectKey.slice(0, objectKey.lastIndexOf("/") + 1)
 }
 
+/** Where a member of a bundle lies, by the bundle's own object, which lists them. */
+export function memberObjectKey(objectKey: string, name: string): string {
+  return `${prefixOf(objectKey)}members/${name}`
+}
+
 export function probeObjectKey(objectKey: string): string {
   return `${prefixOf(objectKey)}probe.json`
 }

@@ -8,6 +8,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core"
+import type { Bundle, Member } from "../contract/bundle.ts"
 import type { ProbeResult } from "../contract/probe.ts"
 import type { TaskWork } from "../contract/task.ts"
 import type { FailureCode } from "../contract/failure.ts"
@@ -150,6 +151,8 @@ export const files = sqliteTable(
     /** Where the whole probe is when it is too big for a row; `probe` then has no streams. */
     probeObjectKey: text("probe_object_key"),
     probeError: text("probe_error"),
+    /** What a file of several files consists of; none for a plain one. */
+    bundle: text("bundle", { mode: "json" }).$type<Bundle>(),
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
     createdAt: integer("created_at").notNull(),
@@ -274,6 +277,8 @@ export type JobResult = {
     durationSeconds?: number
     width?: number
     height?: number
+    /** The members of a bundle; lists leave them out where they are many. */
+    files?: Omit<Member, "crc32">[]
   }[]
 }
 

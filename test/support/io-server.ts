@@ -48,11 +48,21 @@ export function makeIoServer(token: string): IoServer {
       if (room === "inputs") return sendInput(request, server.inputs.get(key))
       if (room === "reports") return await hear(server, request)
       if (room !== "outputs") return say(404)
-      if (rest.length === 0) return await storeWhole(server, request, key)
-      return await storeInParts({ server, uploads, request, key, rest })
+      const place = placeOf(key, rest)
+      if (place.rest.length === 0) return await storeWhole(server, request, place.key)
+      return await storeInParts({ server, uploads, request, ...place })
     },
   }
   return server
+}
+
+/** Members of a bundle are kept as `<key>/<name>`. */
+function placeOf(key: string, [word, name = "", ...rest]: string[]) {
+  if (word === "members") return { key: `${key}/${decodeURIComponent(name)}`, rest }
+  return {
+    key,
+    rest: word === undefined ? [] : [word, name, ...rest].filter((each) => each !== ""),
+  }
 }
 
 function sendInput(request: Request, bytes: Uint8Array<ArrayBuffer> | undefined): Response {

@@ -1,3 +1,4 @@
+import { bundleKindOf, byteLengthOf, fillFields, fitsPattern } from "../../contract/bundle.ts"
 import { inputName } from "../../contract/task.ts"
 import type { Detail } from "../../http/problem.ts"
 import type { CommandRequest } from "./schema.ts"
@@ -5,7 +6,8 @@ import type { CommandRequest } from "./schema.ts"
 /** Begins so that it is no option, ends so that it keeps its extension. */
 const NAME_PATTERN = /^[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M} ._()+@-]{0,198}[\p{L}\p{N}\p{M}_)])?$/u
 const NAME_BYTES_MAX = 240
-const BUNDLE_PATTERN = /%|\*|\?|\.(?:m3u8|mpd)$/i
+/** More of them would take for ever to compare with a name that does not fit. */
+const FIELDS_MAX = 2
 
 /** What is wrong with the names of outputs and keys; `inputs` are the files' names by key. */
 export function checkOutputs(request: CommandRequest, inputs: Map<string, string>): Detail[] {
@@ -16,16 +18,31 @@ export function checkOutputs(request: CommandRequest, inputs: Map<string, string
       return [{ field, message: `"${key}" is the key of an input too` }]
     }
     const message = checkName(name, taken)
+    if (message !== null) return [{ field, message }]
     taken.add(name)
-    return message === null ? [] : [{ field, message }]
+    return []
   })
 }
 
 function checkName(name: string, taken: Set<string>): string | null {
   if (/[/\\]/.test(name)) return "expected a file name without a folder"
-  if (BUNDLE_PATTERN.test(name)) return "outputs of several files are not built yet"
-  if (!NAME_PATTERN.test(name) || new TextEncoder().encode(name).length > NAME_BYTES_MAX) {
+  const filled = fillFields(name)
+  if (filled.name.includes("%")) {
+    return "expected %d or %03d for a number, %v for a variant and %% for a percent sign"
+  }
+  if (filled.count > FIELDS_MAX) return `expected at most ${FIELDS_MAX} of %d and %v in a name`
+  if (!NAME_PATTERN.test(filled.name) || byteLengthOf(name) > NAME_BYTES_MAX) {
     return "expected a file name of letters, digits, spaces and . _ - ( ) + @ that begins with a letter, a digit or an underscore, up to 200 characters"
   }
-  return taken.has(name) ? `another file of this command is called ${name}` : null
+  const clash = [...taken].find((other) => areOneFile(name, other))
+  return clash === undefined ? null : `another file of this command is called ${clash}`
+}
+
+/** Whether two names are, or may become, the same. */
+function areOneFile(name: string, other: string): boolean {
+  if (name === other) return true
+  return (
+    (bundleKindOf(name) === "series" && fitsPattern(name, other)) ||
+    (bundleKindOf(other) === "series" && fitsPattern(other, name))
+  )
 }

@@ -42,7 +42,7 @@ export function draftOfCommand(
     inputs: workspaceNames(request.input_files, names),
     outputs: new Map(Object.entries(request.output_files)),
   })
-  const wrong = [...missingInputs(facts, files), ...details, ...checkOutputs(request, names)]
+  const wrong = [...unusableInputs(facts, files), ...details, ...checkOutputs(request, names)]
   if (wrong.length > 0) return { details: wrong }
   return { draft: draft(request, facts, commands) }
 }
@@ -57,10 +57,17 @@ export function workspaceNames(
   )
 }
 
-function missingInputs(facts: CommandFacts, files: Map<string, File>): Detail[] {
-  return facts.inputs
-    .filter(({ fileId }) => !files.has(fileId))
-    .map(({ key }) => ({ field: `input_files.${key}`, message: "there is no such file" }))
+function unusableInputs(facts: CommandFacts, files: Map<string, File>): Detail[] {
+  return facts.inputs.flatMap(({ key, fileId }) => {
+    const message = lackOf(files.get(fileId))
+    return message === null ? [] : [{ field: `input_files.${key}`, message }]
+  })
+}
+
+function lackOf(file: File | undefined): string | null {
+  if (!file) return "there is no such file"
+  if (file.bundle === null) return null
+  return `"${file.name}" is a series of files, and a command takes single ones: download the one you need and upload it with POST /files`
 }
 
 function draft(request: CommandRequest, facts: CommandFacts, commands: string[][]): JobDraft {

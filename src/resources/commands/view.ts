@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { fileUrl } from "../../http/file-name.ts"
+import { fileUrl, viewMember } from "../../http/file-name.ts"
 import type { Job, JobResult } from "../../storage/schema.ts"
 import { failureFields, jobFields, statusOf, toDateTime } from "../../http/status.ts"
 import type { Progress } from "../../http/status.ts"
@@ -38,6 +38,9 @@ function viewOutputs(base: string, result: JobResult) {
         ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
         ...(output.width !== undefined && { width: output.width }),
         ...(output.height !== undefined && { height: output.height }),
+        ...(output.files && {
+          files: output.files.map((member) => viewMember(base, output.fileId, member)),
+        }),
       },
     ]),
   )

@@ -17,14 +17,18 @@ import { progressOf } from "../../pipeline/progress.ts"
 import { abandonWriter } from "../../pipeline/sweep.ts"
 import { awaitEnd } from "../../pipeline/wait.ts"
 import { openDatabase } from "../../storage/database.ts"
-import { findFile, listFiles } from "../../storage/files.ts"
+import { findFile, findStored, listFiles } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import { makeLinkToken } from "../../storage/links.ts"
 import type { PartWriter } from "../../storage/part-writer.ts"
+import type { File } from "../../storage/schema.ts"
 import { withWholeProbe } from "../../storage/probes.ts"
 import { fileFields } from "./schema.ts"
 import { draftOfUpload } from "./tasks.ts"
 import { viewFile } from "./view.ts"
+
+/** A playlist may say what it likes of its length. */
+const PLAY_SECONDS_MAX = 24 * 3600
 
 export const files = new Hono<App>()
 
@@ -61,18 +65,25 @@ files.delete("/:id", async (c) => {
 })
 
 files.get("/:id/:name", async (c) => {
-  const { file } = await find(c)
-  if (c.req.param("name") !== file.name) throw notFound("file")
+  const { id, name } = c.req.param()
+  if (!isId(id)) throw notFound("file")
+  const stored = { accountId: c.get("account").id, fileId: id.toLowerCase() }
+  const found = await findStored(openDatabase(c.env.DB), stored, [name])
+  if (!found || (name !== found.file.name && !found.member)) throw notFound("file")
   const settings = settingsOf(c.env)
   const token = await makeLinkToken(settings.LATHE_SECRET, {
-    accountId: c.get("account").id,
-    fileId: file.id,
-    expiresAt: Date.now() + settings.LINK_SECONDS * 1000,
+    ...stored,
+    expiresAt: Date.now() + (settings.LINK_SECONDS + playSeconds(found.file)) * 1000,
     disposition: c.req.query("disposition") === "inline" ? "inline" : "attachment",
   })
-  const place = `${publicOrigin(c)}/media/${token}/${encodeURIComponent(file.name)}`
+  const place = `${publicOrigin(c)}/media/${token}/${encodeURIComponent(name)}`
   return c.body(null, 302, { location: place, "cache-control": "no-store" })
 })
+
+/** How long a player goes on asking for what a playlist names. */
+function playSeconds({ bundle }: File): number {
+  return Math.min(bundle?.durationSeconds ?? 0, PLAY_SECONDS_MAX)
+}
 
 /** A file as it is once its caller no longer wants to wait for its job. */
 async function findOnceDone(c: AppContext, id: string): Promise<FileWithJob> {

@@ -1,14 +1,20 @@
 import { create as contentDisposition } from "content-disposition"
 import { Hono } from "hono"
+import type { Member } from "../../contract/bundle.ts"
 import { settingsOf } from "../../env.ts"
 import type { App, AppContext } from "../../http/context.ts"
 import { parseRange } from "../../http/range.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import { openDatabase } from "../../storage/database.ts"
-import { findFile } from "../../storage/files.ts"
+import { findFile, findStored } from "../../storage/files.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Disposition, Link } from "../../storage/links.ts"
+import { memberObjectKey } from "../../storage/objects.ts"
 import type { File } from "../../storage/schema.ts"
+import { sendArchive } from "./archive.ts"
+
+/** One object of R2 as it is sent. */
+type Medium = { name: string; objectKey: string; sizeBytes: number; contentType: string }
 
 /** Media types that a browser may show as they are; others are saved, whatever the link says. */
 const SHOWN_TYPES = /^(?:video|audio)\/|^image\/(?!svg)|^text\/(?:plain|vtt)$|^application\/json$/
@@ -17,10 +23,42 @@ export const media = new Hono<App>()
 
 media.get("/:token/:name", async (c) => {
   const link = await openLink(c)
-  const found = await findFile(openDatabase(c.env.DB), link.accountId, link.fileId)
-  if (!found || found.file.name !== c.req.param("name")) throw notFound("file")
-  return await sendFile(c, found.file, link)
+  const name = c.req.param("name")
+  const database = openDatabase(c.env.DB)
+  const found = await findStored(database, link, [name, rawNameOf(c)])
+  if (!found) throw notFound("file")
+  const { file, member } = found
+  if (file.bundle?.kind === "series" && name === file.name) {
+    const whole = await findFile(database, link.accountId, link.fileId)
+    if (!whole) throw notFound("file")
+    return await sendArchive(c, whole.file, sharedHeaders(link))
+  }
+  const medium = mediumOf(file, member)
+  if (!medium || (!file.bundle && file.name !== name)) throw notFound("file")
+  return await sendMedium(c, medium, link)
 })
+
+/** The name as it stands in the address: a playlist may have a `%` in it that means itself. */
+function rawNameOf(c: AppContext): string {
+  return new URL(c.req.url).pathname.split("/").at(-1) ?? ""
+}
+
+/** A member of a bundle, or a file that is none. */
+function mediumOf(file: File, member: Member | null): Medium | null {
+  const { name, objectKey, sizeBytes, contentType, bundle } = file
+  if (objectKey === null || sizeBytes === null) return null
+  if (!bundle) {
+    return { name, objectKey, sizeBytes, contentType: contentType ?? "application/octet-stream" }
+  }
+  return (
+    member && {
+      name: member.name,
+      objectKey: memberObjectKey(objectKey, member.name),
+      sizeBytes: member.size_bytes,
+      contentType: member.content_type,
+    }
+  )
+}
 
 async function openLink(c: AppContext): Promise<Link> {
   const settings = settingsOf(c.env)
@@ -33,16 +71,15 @@ async function openLink(c: AppContext): Promise<Link> {
   return link
 }
 
-async function sendFile(c: AppContext, file: File, link: Link): Promise<Response> {
-  const { objectKey, sizeBytes } = file
-  if (objectKey === null || sizeBytes === null) throw notFound("file")
+async function sendMedium(c: AppContext, medium: Medium, link: Link): Promise<Response> {
+  const { objectKey, sizeBytes } = medium
   const range = await readRange(c, objectKey, sizeBytes)
   const object = await c.env.MEDIA.get(objectKey, {
     onlyIf: preconditions(c),
     ...(range && { range: { offset: range.start, length: range.end - range.start + 1 } }),
   })
   if (!object) throw notFound("file")
-  const headers = headersOf(file, object, link)
+  const headers = headersOf(medium, object, link)
   if (!("body" in object)) {
     const unchanged = c.req.header("if-none-match") ?? c.req.header("if-modified-since")
     if (unchanged !== undefined) return new Response(null, { status: 304, headers })
@@ -85,19 +122,24 @@ function preconditions(c: AppContext): Headers {
   return headers
 }
 
-function headersOf(file: File, object: R2Object, link: Link): Headers {
-  const type = file.contentType ?? "application/octet-stream"
-  const shown: Disposition = SHOWN_TYPES.test(type) ? link.disposition : "attachment"
+function headersOf({ name, contentType }: Medium, object: R2Object, link: Link): Headers {
+  const shown: Disposition = SHOWN_TYPES.test(contentType) ? link.disposition : "attachment"
+  const headers = sharedHeaders(link)
+  headers.set("accept-ranges", "bytes")
+  headers.set("content-disposition", contentDisposition(name, { type: shown }))
+  headers.set("content-type", contentType)
+  headers.set("etag", object.httpEtag)
+  headers.set("last-modified", object.uploaded.toUTCString())
+  return headers
+}
+
+/** What every download says, of whatever it is. */
+function sharedHeaders(link: Link): Headers {
   const secondsLeft = Math.max(0, Math.floor((link.expiresAt - Date.now()) / 1000))
   return new Headers({
-    "accept-ranges": "bytes",
     "access-control-allow-origin": "*",
     "cache-control": `private, max-age=${secondsLeft}`,
-    "content-disposition": contentDisposition(file.name, { type: shown }),
     "content-security-policy": "sandbox; default-src 'none'",
-    "content-type": type,
-    etag: object.httpEtag,
-    "last-modified": object.uploaded.toUTCString(),
     "x-content-type-options": "nosniff",
   })
 }

@@ -1,0 +1,91 @@
+import { create as contentDisposition } from "content-disposition"
+import { archiveNameOf } from "../../contract/bundle.ts"
+import type { Member } from "../../contract/bundle.ts"
+import type { AppContext } from "../../http/context.ts"
+import { notFound } from "../../http/problem.ts"
+import { layoutZip } from "../../http/zip.ts"
+import type { ZipLayout } from "../../http/zip.ts"
+import { logError } from "../../log.ts"
+import { memberObjectKey } from "../../storage/objects.ts"
+import type { File } from "../../storage/schema.ts"
+
+/** Objects that are opened before their turn, so that small ones do not wait for each other. */
+const OPEN_AT_ONCE = 4
+
+/** Sends a series as a ZIP, made as it is sent; `headers` are those of every download. */
+export async function sendArchive(
+  c: AppContext,
+  { name, objectKey, bundle, completedAt }: File,
+  headers: Headers,
+): Promise<Response> {
+  const members = bundle?.members ?? []
+  if (objectKey === null) throw notFound("file")
+  const zip = layoutZip(
+    members.map((member) => ({
+      name: member.name,
+      sizeBytes: member.size_bytes,
+      crc: member.crc32,
+    })),
+    new Date(completedAt ?? 0),
+  )
+  headers.set("content-disposition", contentDisposition(archiveNameOf(name)))
+  headers.set("content-type", "application/zip")
+  headers.set("content-length", String(zip.sizeBytes))
+  if (c.req.method === "HEAD") return new Response(null, { headers })
+  const objects = openObjects(c.env.MEDIA, objectKey, members)
+  const first = await objects.next()
+  if (!first.value) throw notFound("file")
+  const { readable, writable } = new FixedLengthStream(zip.sizeBytes)
+  const sent = send(zip, first.value, objects, writable)
+  c.executionCtx.waitUntil(sent.catch((error: unknown) => giveUp(writable, error)))
+  return new Response(readable, { headers })
+}
+
+/** The objects of members, in their order; null ends them where one is gone. */
+async function* openObjects(
+  bucket: R2Bucket,
+  objectKey: string,
+  members: readonly Member[],
+): AsyncGenerator<R2ObjectBody | null, null> {
+  const opened: Promise<R2ObjectBody | null>[] = []
+  for (const [index] of members.entries()) {
+    for (const { name } of members.slice(index + opened.length, index + OPEN_AT_ONCE)) {
+      const object = bucket.get(memberObjectKey(objectKey, name))
+      // It is awaited at its turn, if that comes.
+      object.catch(() => undefined)
+      opened.push(object)
+    }
+    yield (await opened.shift()) ?? null
+  }
+  return null
+}
+
+/** Bytes of members go from R2 to the caller without a step in between. */
+async function send(
+  { headers, directory }: ZipLayout,
+  first: R2ObjectBody,
+  rest: AsyncGenerator<R2ObjectBody | null, null>,
+  writable: WritableStream<Uint8Array>,
+): Promise<void> {
+  let object: R2ObjectBody | null = first
+  for (const header of headers) {
+    if (!object) throw new Error("a member is gone")
+    await write(writable, header)
+    await object.body.pipeTo(writable, { preventClose: true })
+    object = (await rest.next()).value
+  }
+  await write(writable, directory)
+  await writable.close()
+}
+
+async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
+  const writer = writable.getWriter()
+  await writer.write(bytes)
+  writer.releaseLock()
+}
+
+/** The caller gets fewer bytes than were announced, and so knows. */
+async function giveUp(writable: WritableStream<Uint8Array>, error: unknown): Promise<void> {
+  logError("archive.cut", { error: String(error) })
+  await writable.abort(error).catch(() => undefined)
+}
