@@ -36,7 +36,7 @@ const nodeProject = {
   test: {
     name: "node",
     pool: "forks" as const,
-    include: ["test/{container,contract,pipeline,scripts}/**/*.test.ts"],
+    include: ["test/{container,contract,http,pipeline,scripts}/**/*.test.ts"],
   },
 }
 

@@ -22,6 +22,8 @@ import type { Run } from "./run.ts"
 /** The files of one bundle by name, its playlist first, and how long its longest playlist plays. */
 export type BundleFiles = { names: string[]; durationSeconds: number | null }
 
+type Place = Pick<Run, "order" | "workspace" | "signal">
+
 /** What two passes leave for each other (ffmpeg, x264, x265, vidstab), which is nobody's output. */
 const PASS_LOG = /\.log(?:\.(?:mbtree|cutree|temp))*$|\.trf$/
 const LOOKS_AT_ONCE = 16
@@ -36,7 +38,7 @@ const order = new Intl.Collator("en", { numeric: true })
  * the rest. A file that two of them need is in both, so that each plays on its own.
  */
 export async function gatherBundles(
-  run: Run,
+  run: Place,
   outputs: readonly TaskOutput[],
 ): Promise<Map<string, BundleFiles> | Explained> {
   const bundles = outputs.filter(({ name }) => bundleKindOf(name) !== null)
@@ -53,7 +55,7 @@ export async function gatherBundles(
 }
 
 /** Plain files at the top of the workspace that no command was given and no other output is. */
-async function listFiles(run: Run, outputs: readonly TaskOutput[]): Promise<Map<string, Stats>> {
+async function listFiles(run: Place, outputs: readonly TaskOutput[]): Promise<Map<string, Stats>> {
   const plain = outputs.filter(({ name }) => bundleKindOf(name) === null)
   const known = new Set([...run.order.inputs, ...plain].map(({ name }) => name))
   const names = (await readdir(run.workspace)).filter((name) => !known.has(name))

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest"
+import { archiveNameOf, bundleKindOf, fitsPattern, memberName } from "../../src/contract/bundle.ts"
+
+test.for([
+  ["a.mp4", null],
+  ["a.M3U8", "playlist"],
+  ["a.mpd", "playlist"],
+  ["a_%v.m3u8", "series"],
+  ["100%%.mp4", "series"],
+])("an output called %s is of the kind %s", ([name, kind]) => {
+  expect(bundleKindOf(name ?? "")).toBe(kind)
+})
+
+test.for<[string, string, boolean]>([
+  ["f_%03d.png", "f_001.png", true],
+  ["f_%03d.png", "f_1234.png", true],
+  ["f_%03d.png", "f_01.png", false],
+  ["f_%03d.png", "f_%03d.png", true],
+  ["f_%d.png", "f_.png", false],
+  ["f_%d.png", "f_1xpng", false],
+  ["s_%v_%d.ts", "s_high_12.ts", true],
+  ["50%%_%d.ts", "50%_1.ts", true],
+  ["50%%_%d.ts", "50%%_1.ts", true],
+])("the pattern %s and the name %s fit: %s", ([pattern, name, fits]) => {
+  expect(fitsPattern(pattern, name)).toBe(fits)
+})
+
+test.for([
+  ["frame_%03d.png", "frame.zip"],
+  ["stream_%v.m3u8", "stream.zip"],
+  ["%d.png", "files.zip"],
+  ["a_%d_b.png", "a_b.zip"],
+  ["%03d - frame.png", "frame.zip"],
+  ["50%% %d.png", "50%.zip"],
+])("the archive of %s is called %s", ([pattern, name]) => {
+  expect(archiveNameOf(pattern ?? "")).toBe(name)
+})
+
+describe("a member", () => {
+  test.for(["a.ts", "ä ö.ts", "100%.ts", "...", ".a", "日本"])("may be called %s", (name) => {
+    expect(memberName.safeParse(name).success).toBe(true)
+  })
+
+  test.for(["", ".", "..", "a/b", "a\\b", "a\nb", "\u007f", "a\u0000", "\ud800", "é".repeat(121)])(
+    "may not be called %j",
+    (name) => {
+      expect(memberName.safeParse(name).success).toBe(false)
+    },
+  )
+})
