@@ -117,7 +117,6 @@ describe("POST /commands", () => {
     ["a name that climbs", { output_files: { out_1: "..\\b.mp4" } }, "output_files.out_1"],
     ["a name like an option", { output_files: { out_1: "-y.mp4" } }, "output_files.out_1"],
     ["the name of an input", { output_files: { out_1: "in_1.mp4" } }, "output_files.out_1"],
-    ["a bundle", { output_files: { out_1: "list.m3u8" } }, "output_files.out_1"],
     [
       "a duplicate name",
       {

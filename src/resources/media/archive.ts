@@ -37,7 +37,8 @@ export async function sendArchive(
   if (!first.value) throw notFound("file")
   const { readable, writable } = new FixedLengthStream(zip.sizeBytes)
   const sent = send(zip, first.value, objects, writable)
-  c.executionCtx.waitUntil(sent.catch((error: unknown) => giveUp(writable, error)))
+  // The caller hung up, or gets fewer bytes than were announced, and so knows.
+  c.executionCtx.waitUntil(sent.catch((error: unknown) => writable.abort(error).catch(() => null)))
   return new Response(readable, { headers })
 }
 
@@ -62,14 +63,17 @@ async function* openObjects(
 
 /** Bytes of members go from R2 to the caller without a step in between. */
 async function send(
-  { headers, directory }: ZipLayout,
+  { headers, directory, sizeBytes }: ZipLayout,
   first: R2ObjectBody,
   rest: AsyncGenerator<R2ObjectBody | null, null>,
   writable: WritableStream<Uint8Array>,
 ): Promise<void> {
   let object: R2ObjectBody | null = first
   for (const header of headers) {
-    if (!object) throw new Error("a member is gone")
+    if (!object) {
+      logError("archive.member_gone", { sizeBytes })
+      throw new Error("a member is gone")
+    }
     await write(writable, header)
     await object.body.pipeTo(writable, { preventClose: true })
     object = (await rest.next()).value
@@ -82,10 +86,4 @@ async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): P
   const writer = writable.getWriter()
   await writer.write(bytes)
   writer.releaseLock()
-}
-
-/** The caller gets fewer bytes than were announced, and so knows. */
-async function giveUp(writable: WritableStream<Uint8Array>, error: unknown): Promise<void> {
-  logError("archive.cut", { error: String(error) })
-  await writable.abort(error).catch(() => undefined)
 }
