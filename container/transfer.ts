@@ -60,14 +60,14 @@ export async function uploadText(
   output: { place: string; text: string; contentType: string },
 ): Promise<void> {
   const headers = { "content-type": output.contentType }
-  await put(way, output.place, { body: new Blob([output.text]), headers })
+  await drain(await put(way, output.place, { body: new Blob([output.text]), headers }))
 }
 
 async function uploadBlob(way: Way, output: Outgoing, file: Blob): Promise<void> {
   const { place } = output
   const headers = { "content-type": output.contentType }
   if (file.size <= output.partBytes) {
-    await put(way, place, { body: file, headers })
+    await drain(await put(way, place, { body: file, headers }))
     return
   }
   const opened = await send(way, `${place}/parts`, { method: "POST", headers })
@@ -83,7 +83,8 @@ async function uploadBlob(way: Way, output: Outgoing, file: Blob): Promise<void>
     return { part_number: number, etag: partStored.parse(await stored.json()).etag }
   })
   const body = JSON.stringify({ parts })
-  await send(way, `${place}/parts/complete?upload_id=${uploadId}`, { method: "POST", body })
+  const path = `${place}/parts/complete?upload_id=${uploadId}`
+  await drain(await send(way, path, { method: "POST", body }))
 }
 
 async function crcOf(handle: FileHandle, sizeBytes: number, signal: AbortSignal): Promise<number> {
@@ -116,6 +117,11 @@ async function resumeDownload(way: Way, input: TaskInput, path: string): Promise
 async function sizeOf(path: string): Promise<number> {
   const facts = await stat(path).catch(() => null)
   return facts?.size ?? 0
+}
+
+/** Only an answer that was read to its end leaves its connection for the next call. */
+async function drain(answer: Response): Promise<void> {
+  await answer.arrayBuffer()
 }
 
 function put(way: Way, path: string, call: Omit<Call, "method" | "signal">): Promise<Response> {

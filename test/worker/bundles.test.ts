@@ -56,6 +56,12 @@ async function readCommand(id: string, owner = caller): Promise<Command> {
   return await answer.json<Command>()
 }
 
+async function lengthOf(column: string, table: string, jobId: string): Promise<number | null> {
+  const job = table === "jobs" ? "id" : "job_id"
+  const query = `select length(cast(${column} as blob)) as n from ${table} where ${job} = ?`
+  return await env.DB.prepare(query).bind(jobId).first<number>("n")
+}
+
 function outputOf(outputs: Record<string, Output>, key: string): Output & { files: FileEntry[] } {
   const output = outputs[key]
   if (!output?.files) throw new Error(`${key} is no bundle`)
@@ -136,9 +142,10 @@ describe("the record of a command", () => {
     expect(file).not.toHaveProperty("files")
     const whole = await (await owner.call(`/files/${file?.id}`)).json<Output>()
     expect(whole.files).toHaveLength(MEMBERS_MAX)
-    const query = "select length(body) as n from deliveries where job_id = ?"
-    const length = await env.DB.prepare(query).bind(task.jobId).first<number>("n")
-    expect(length).toBeLessThan(10_000)
+    expect(await lengthOf("body", "deliveries", task.jobId)).toBeLessThan(10_000)
+    // A row of D1 has 2,000,000 bytes, and that of a job also holds a request of a MiB.
+    expect(await lengthOf("result", "jobs", task.jobId)).toBeLessThan(900_000)
+    expect(await lengthOf("bundle", "files", task.jobId)).toBeLessThan(1_900_000)
     const refused = await startTask(owner, { out_1: "f_%d.png" })
     const tooMany = [...members, ...members.slice(0, 1)]
     const report = bundleReport("out_1", tooMany, "application/zip")
