@@ -51,7 +51,9 @@ function leftInBucket(bed: Bed): string[] {
   const owned = new Set(
     read(
       databasePath(bed),
-      `select object_key as name from files union select probe_object_key from files`,
+      `select object_key as name from files union select probe_object_key from files
+       union select rtrim(object_key, 'media') || 'members/' || (value ->> 'name')
+       from files, json_each(files.bundle, '$.members')`,
     ).map((row) => row["name"]),
   )
   const [bucket] = storePaths(bed, "r2")
