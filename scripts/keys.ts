@@ -3,6 +3,7 @@ import type { Command } from "./keys/command.ts"
 import { createKey, listKeys, revokeKey } from "./keys/operator.ts"
 import type { ListedKey, Operator } from "./keys/operator.ts"
 import { Complaint, runScript } from "./local/complaint.ts"
+import { findOperatorToken } from "./local/operator-tokens.ts"
 import { readPlace } from "./local/place.ts"
 import { storedSecrets } from "./local/secrets.ts"
 import { formatTable } from "./local/table.ts"
@@ -36,12 +37,16 @@ function rowOf(key: ListedKey): string[] {
 }
 
 function findOperator(remote: string | undefined): Operator {
+  const { origin, stateDir } = readPlace(process.env)
   if (remote !== undefined) {
-    const token = process.env["OPERATOR_TOKEN"]
-    if (!token) throw new Complaint("--remote needs OPERATOR_TOKEN in the environment.")
+    const token = process.env["OPERATOR_TOKEN"] ?? findOperatorToken(stateDir, remote)
+    if (!token) {
+      throw new Complaint(
+        `This machine keeps no operator token of ${remote}: set OPERATOR_TOKEN, or make a new one with npm run deploy -- --rotate-operator-token.`,
+      )
+    }
     return { origin: remote, token, isLocal: false }
   }
-  const { origin, stateDir } = readPlace(process.env)
   const token = process.env["OPERATOR_TOKEN"] ?? storedSecrets(stateDir)?.OPERATOR_TOKEN
   if (!token) {
     throw new Complaint(

@@ -13,7 +13,7 @@ const USAGE = `Usage:
   npm run keys -- create --account NAME [--plan ${PLANS.join("|")}]
   npm run keys -- list
   npm run keys -- revoke ID
---remote URL asks a deployment, with OPERATOR_TOKEN from the environment.`
+--remote URL asks a deployment: with OPERATOR_TOKEN, else the token that npm run deploy kept here.`
 
 /** What a command line asks for; throws a Complaint with the usage where it is not understood. */
 export function parseCommand(words: string[]): Command {

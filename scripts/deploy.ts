@@ -1,0 +1,79 @@
+import { checkEverything } from "./deploy/checks.ts"
+import type { Deployment } from "./deploy/checks.ts"
+import { deriveConfig, writeConfig } from "./deploy/config.ts"
+import { parseFlags, USAGE } from "./deploy/flags.ts"
+import { opensOperatorRoutes, untilLive } from "./deploy/live.ts"
+import { toolVersions } from "./deploy/machine.ts"
+import { migrate } from "./deploy/migrate.ts"
+import { rehearse } from "./deploy/rehearsal.ts"
+import { makeResources } from "./deploy/resources.ts"
+import { planSecrets } from "./deploy/secrets.ts"
+import { deployWorker } from "./deploy/upload.ts"
+import { Complaint, runScript } from "./local/complaint.ts"
+import { readKept } from "./local/operator-tokens.ts"
+import { readPlace } from "./local/place.ts"
+
+await runScript(async () => {
+  const flags = parseFlags(process.argv.slice(2))
+  const { stateDir } = readPlace(process.env)
+  if (flags.wantsHelp) {
+    console.log(USAGE)
+  } else if (flags.isRehearsal) {
+    await rehearse(process.env, stateDir)
+  } else {
+    const deployment = await checkEverything(process.env, stateDir)
+    console.log(`Checked: ${toolVersions()}, Docker, account ${deployment.api.accountId}.`)
+    await deploy(deployment, flags.rotatesOperatorToken)
+    await sayHowToGoOn(deployment)
+  }
+})
+
+async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Promise<void> {
+  const { place, api, name, vars, origin } = deployment
+  const base = { name, vars, accountId: api.accountId }
+  const { databaseIds } = await step("Storage and queues", async () => {
+    const { made, ...rest } = await makeResources(api, deriveConfig(base))
+    return { ...rest, said: made.length > 0 ? `made ${made.join(", ")}` : "all there" }
+  })
+  const config = deriveConfig({ ...base, databaseIds })
+  const configPath = writeConfig(place.stateDir, name, config)
+  const { toSend } = await step("Secrets", async () =>
+    planSecrets(deployment, rotatesOperatorToken),
+  )
+  await step("Database", async () => ({ said: await migrate(config, configPath, ["--remote"]) }))
+  await step("Worker and containers", async () => ({
+    said: await deployWorker(deployment, config, configPath, toSend),
+  }))
+  await step("Health", async () => {
+    await untilLive(origin)
+    return { said: `${origin}/v1/health says ok` }
+  })
+}
+
+/** Does one step and says what it did; its failure says which step it was. */
+async function step<T extends { said: string }>(name: string, act: () => Promise<T>): Promise<T> {
+  try {
+    const done = await act()
+    console.log(`${name}: ${done.said}.`)
+    return done
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error
+    throw new Complaint(
+      `${name}: failed. ${error.message}\nWhat was done before stays; npm run deploy goes on from here.`,
+      { cause: error },
+    )
+  }
+}
+
+async function sayHowToGoOn({ place, origin }: Deployment): Promise<void> {
+  const { operatorToken } = readKept(place)
+  console.log(`\nLathe answers at ${origin}/v1. New containers may need some minutes more.`)
+  if (operatorToken === undefined) return
+  if (await opensOperatorRoutes(origin, operatorToken)) {
+    console.log(`A key: npm run keys -- create --account me --plan paid --remote ${origin}`)
+    return
+  }
+  console.log(
+    "The operator token on this machine is not that of the Worker; make a new one with npm run deploy -- --rotate-operator-token",
+  )
+}

@@ -1,0 +1,100 @@
+import { z } from "zod"
+import { Complaint } from "../local/complaint.ts"
+import type { DeploymentPlace } from "../local/operator-tokens.ts"
+import { findAccount } from "./account.ts"
+import { call } from "./cloudflare.ts"
+import type { Answer, Cloudflare } from "./cloudflare.ts"
+import { readDeployed } from "./deployed.ts"
+import type { DeployedWorker } from "./deployed.ts"
+import { findDockerProblem, findWrongTools } from "./machine.ts"
+import { mergeSettings, readWanted } from "./settings.ts"
+
+const NO_SUBDOMAIN_CODE = 10_007
+
+/** Everything that the steps after the checks need to know. */
+export type Deployment = {
+  place: DeploymentPlace
+  api: Cloudflare
+  name: string
+  /** Null before the first deployment. */
+  deployed: DeployedWorker | null
+  /** The Worker's settings as they are to be. */
+  vars: Record<string, z.core.util.JSONType>
+  /** Where callers reach it, without /v1. */
+  origin: string
+}
+
+type Outcome = { problems: string[]; deployment: Deployment | null }
+
+/** Checks this machine, the settings and the account; a Complaint names all that is missing. */
+export async function checkEverything(
+  environment: NodeJS.ProcessEnv,
+  stateDir: string,
+): Promise<Deployment> {
+  const wanted = readWanted(environment)
+  const [dockerProblem, { problems, deployment }] = await Promise.all([
+    findDockerProblem(),
+    checkAccount(environment, stateDir),
+  ])
+  const all = [...findWrongTools(), ...wanted.problems, ...problems]
+  if (dockerProblem !== null) all.push(dockerProblem)
+  if (all.length > 0 || !deployment) throw missing(all)
+  return deployment
+}
+
+/** A Complaint that lists what keeps a deployment from starting. */
+export function missing(problems: string[]): Complaint {
+  return new Complaint(
+    `Nothing was changed, since this is missing:\n${problems.map((one) => `- ${one}`).join("\n")}`,
+  )
+}
+
+async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): Promise<Outcome> {
+  const account = await findAccount(environment)
+  if (!account.isFound) return { problems: [account.problem], deployment: null }
+  const { api } = account
+  const wanted = readWanted(environment)
+  const [subdomain, containers] = await Promise.all([
+    call(api, "GET", "/workers/subdomain"),
+    call(api, "GET", "/containers/me"),
+  ])
+  const refusal = refusalOf(subdomain, api)
+  if (refusal !== null) return { problems: [refusal], deployment: null }
+  const problems = containers.isOk ? [] : [containersProblem(containers, api)]
+  // A name that is not valid cannot be looked up.
+  if (wanted.problems.length > 0) return { problems, deployment: null }
+
+  const { name } = wanted
+  const place = { stateDir, accountId: api.accountId, name }
+  const deployed = await readDeployed(api, name)
+  const vars = mergeSettings(wanted, deployed?.vars ?? {})
+  const origin = originOf(vars, name, subdomain)
+  if (origin === null) {
+    problems.push(
+      `The account has no workers.dev name yet: choose one at https://dash.cloudflare.com/${api.accountId}/workers/onboarding, or set LATHE_DOMAIN to a host name of a zone in it.`,
+    )
+    return { problems, deployment: null }
+  }
+  return { problems, deployment: { place, api, name, deployed, vars, origin } }
+}
+
+/** Why the credentials cannot manage the account's Workers; null where they can. */
+function refusalOf(subdomain: Answer, api: Cloudflare): string | null {
+  if (subdomain.isOk || subdomain.code === NO_SUBDOMAIN_CODE) return null
+  return `Cloudflare refuses these credentials for account ${api.accountId}: ${subdomain.message}. A token needs the rights that docs/operate.md lists.`
+}
+
+/** Cloudflare gives one refusal for a plan without containers and for a token without the right. */
+function containersProblem(answer: Answer & { isOk: false }, { accountId }: Cloudflare): string {
+  return `Cloudflare refuses containers on account ${accountId}: ${answer.message}. They need the Workers Paid plan (https://dash.cloudflare.com/${accountId}/workers/plans), and a token of its own needs the right to edit containers.`
+}
+
+/** Null where the account has no workers.dev name and the deployment no domain of its own. */
+function originOf(vars: Deployment["vars"], name: string, subdomain: Answer): string | null {
+  const { LATHE_DOMAIN: domain, PUBLIC_ORIGIN: known } = vars
+  if (domain === undefined && !subdomain.isOk) return null
+  if (typeof known === "string") return new URL(known).origin
+  if (!subdomain.isOk) return null
+  const { subdomain: label } = z.object({ subdomain: z.string() }).parse(subdomain.result)
+  return `https://${name}.${label}.workers.dev`
+}

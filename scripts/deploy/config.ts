@@ -1,0 +1,135 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { experimental_readRawConfig as readRawConfig } from "wrangler"
+import { z } from "zod"
+
+/** The clone; wrangler.toml's paths are relative to it. */
+export const CLONE = resolve(import.meta.dirname, "../..")
+const NAME_IN_CONFIG = "lathe"
+
+const container = z.looseObject({
+  name: z.string(),
+  class_name: z.string(),
+  image: z.string(),
+  image_build_context: z.string().optional(),
+  instance_type: z.json().optional(),
+  max_instances: z.number().optional(),
+})
+
+const config = z.looseObject({
+  main: z.string(),
+  d1_databases: z.array(
+    z.looseObject({
+      binding: z.string(),
+      database_name: z.string(),
+      database_id: z.string().optional(),
+      migrations_dir: z.string(),
+    }),
+  ),
+  r2_buckets: z.array(z.looseObject({ bucket_name: z.string() })),
+  queues: z.looseObject({
+    producers: z.array(z.looseObject({ queue: z.string() })),
+    consumers: z.array(
+      z.looseObject({ queue: z.string(), dead_letter_queue: z.string().optional() }),
+    ),
+  }),
+  containers: z.array(container),
+})
+
+export type Config = z.infer<typeof config>
+type Vars = Record<string, z.core.util.JSONType>
+
+/** Settings that size the containers of a class. */
+const SIZES = [
+  { className: "MediaRunner", type: "RUNNER_INSTANCE_TYPE", instances: "RUNNER_INSTANCES" },
+  { className: "FetchRunner", type: "FETCH_INSTANCE_TYPE", instances: "FETCH_INSTANCES" },
+]
+
+/** What is deployed: wrangler.toml under the deployment's name, with settings and whole paths. */
+export function deriveConfig(deployment: {
+  name: string
+  vars: Vars
+  accountId?: string
+  databaseIds?: Readonly<Record<string, string>>
+}): Config {
+  const { name, vars, accountId, databaseIds = {} } = deployment
+  const rename = (text: string) => renamed(text, name)
+  const { rawConfig } = readRawConfig({ config: join(CLONE, "wrangler.toml") })
+  const source = config.parse(rawConfig)
+  const domain = vars["LATHE_DOMAIN"]
+  return {
+    ...source,
+    name,
+    main: resolve(CLONE, source.main),
+    vars,
+    ...(accountId !== undefined && { account_id: accountId }),
+    ...(domain !== undefined && { routes: [{ pattern: domain, custom_domain: true }] }),
+    d1_databases: source.d1_databases.map((database) => {
+      const databaseName = rename(database.database_name)
+      const id = databaseIds[databaseName]
+      return {
+        ...database,
+        database_name: databaseName,
+        ...(id !== undefined && { database_id: id }),
+        migrations_dir: resolve(CLONE, database.migrations_dir),
+      }
+    }),
+    r2_buckets: source.r2_buckets.map((bucket) => ({
+      ...bucket,
+      bucket_name: rename(bucket.bucket_name),
+    })),
+    queues: {
+      ...source.queues,
+      producers: source.queues.producers.map((queue) => ({ ...queue, queue: rename(queue.queue) })),
+      consumers: source.queues.consumers.map((consumer) => ({
+        ...consumer,
+        queue: rename(consumer.queue),
+        ...(consumer.dead_letter_queue !== undefined && {
+          dead_letter_queue: rename(consumer.dead_letter_queue),
+        }),
+      })),
+    },
+    containers: source.containers.map((one) => deriveContainer(one, name, vars)),
+  }
+}
+
+/** Names of the queues that a configuration speaks of, each once. */
+export function queuesOf({ queues: { producers, consumers } }: Config): string[] {
+  const names = [
+    ...producers.map(({ queue }) => queue),
+    ...consumers.flatMap(({ queue, dead_letter_queue }) => [queue, dead_letter_queue ?? queue]),
+  ]
+  return [...new Set(names)]
+}
+
+/** Writes a configuration where wrangler can be pointed at it; says where. */
+export function writeConfig(stateDir: string, name: string, value: Config): string {
+  const path = join(stateDir, "deploy", name, "wrangler.json")
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+  return path
+}
+
+function deriveContainer(
+  source: z.infer<typeof container>,
+  name: string,
+  vars: Vars,
+): z.infer<typeof container> {
+  const size = SIZES.find(({ className }) => className === source.class_name)
+  const type = size && vars[size.type]
+  const instances = size && vars[size.instances]
+  const { image_build_context: context } = source
+  const imagePath = resolve(CLONE, source.image)
+  return {
+    ...source,
+    name: renamed(source.name, name),
+    image: existsSync(imagePath) ? imagePath : source.image,
+    ...(context !== undefined && { image_build_context: resolve(CLONE, context) }),
+    ...(type !== undefined && { instance_type: type }),
+    ...(instances !== undefined && { max_instances: Number(instances) }),
+  }
+}
+
+function renamed(text: string, name: string): string {
+  return text.replace(new RegExp(`^${NAME_IN_CONFIG}(?=-|$)`), name)
+}

@@ -1,0 +1,48 @@
+import { z } from "zod"
+import { find } from "./cloudflare.ts"
+import type { Cloudflare } from "./cloudflare.ts"
+
+/** The Worker as it is deployed now. */
+export type DeployedWorker = {
+  vars: Record<string, z.core.util.JSONType>
+  secretNames: string[]
+  /** Null where traffic is split between versions. */
+  versionId: string | null
+}
+
+const binding = z.union([
+  z.object({ type: z.literal("plain_text"), name: z.string(), text: z.string() }),
+  z.object({ type: z.literal("json"), name: z.string(), json: z.json() }),
+  z.object({ type: z.string(), name: z.string() }).transform(() => null),
+])
+const workerSettings = z.object({ bindings: z.array(binding) })
+const secretList = z.array(z.object({ name: z.string() }))
+const deploymentList = z.object({
+  deployments: z.array(z.object({ versions: z.array(z.object({ version_id: z.string() })) })),
+})
+
+/** What Cloudflare has under a Worker's name; null where there is no such Worker. */
+export async function readDeployed(api: Cloudflare, name: string): Promise<DeployedWorker | null> {
+  const worker = `/workers/scripts/${name}`
+  const settings = await find(api, workerSettings, `${worker}/settings`)
+  if (!settings) return null
+  const [secrets, list] = await Promise.all([
+    find(api, secretList, `${worker}/secrets`),
+    find(api, deploymentList, `${worker}/deployments`),
+  ])
+  const [version, ...others] = list?.deployments[0]?.versions ?? []
+  return {
+    vars: varsOf(settings.bindings),
+    secretNames: (secrets ?? []).map((secret) => secret.name),
+    versionId: version && others.length === 0 ? version.version_id : null,
+  }
+}
+
+function varsOf(bindings: z.infer<typeof binding>[]): DeployedWorker["vars"] {
+  const vars: DeployedWorker["vars"] = {}
+  for (const one of bindings) {
+    if (one === null) continue
+    vars[one.name] = "text" in one ? one.text : one.json
+  }
+  return vars
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { missing } from "./checks.ts"
+import { deriveConfig, queuesOf, writeConfig } from "./config.ts"
+import type { Config } from "./config.ts"
+import { findDockerProblem, findWrongTools, toolVersions } from "./machine.ts"
+import { migrate } from "./migrate.ts"
+import { mergeSettings, readWanted } from "./settings.ts"
+import { demandWrangler } from "./wrangler.ts"
+
+/** Does everything of a deployment that needs no account, in places that are thrown away. */
+export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string): Promise<void> {
+  const wanted = readWanted(environment)
+  const problems = [...findWrongTools(), ...wanted.problems]
+  if (problems.length > 0) throw missing(problems)
+  const docker = await findDockerProblem()
+  console.log(`Tools: ${toolVersions()}${docker === null ? ", Docker" : ""}.`)
+  if (docker !== null) console.log(`A deployment would stop here. ${docker}`)
+  console.log("Account: not asked in a rehearsal.")
+
+  const { name } = wanted
+  const config = deriveConfig({ name, vars: mergeSettings(wanted, {}) })
+  const configPath = writeConfig(stateDir, `${name}-rehearsal`, config)
+  console.log(planOf(config))
+  console.log(`Configuration: ${configPath}`)
+
+  const folder = mkdtempSync(join(tmpdir(), "lathe-rehearsal-"))
+  try {
+    const said = await migrate(config, configPath, ["--local", "--persist-to", folder])
+    console.log(`Database: ${said}, in a copy that is thrown away.`)
+    const words = ["--config", configPath, "--outdir", join(folder, "bundle")]
+    await demandWrangler(["deploy", "--dry-run", "--containers-rollout=none", ...words])
+    console.log("Worker: wrangler builds it and takes its configuration; no image was built.")
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  console.log("The rehearsal went well. Nothing was changed at Cloudflare.")
+}
+
+function planOf(config: Config): string {
+  const containers = config.containers.map(
+    ({ name, instance_type: type, max_instances: instances }) =>
+      `${name} (${JSON.stringify(type)}, up to ${instances})`,
+  )
+  return [
+    "A deployment would make what is missing of these:",
+    `  Worker       ${String(config["name"])}`,
+    ...config.d1_databases.map(({ database_name: name }) => `  D1 database  ${name}`),
+    ...config.r2_buckets.map(({ bucket_name: name }) => `  R2 bucket    ${name}`),
+    `  Queues       ${queuesOf(config).join(", ")}`,
+    `  Containers   ${containers.join(", ")}`,
+    `  Settings     ${JSON.stringify(config["vars"])}`,
+    "  Secrets      LATHE_SECRET, OPERATOR_TOKEN",
+  ].join("\n")
+}

@@ -1,0 +1,73 @@
+import { z } from "zod"
+import { demand, find } from "./cloudflare.ts"
+import type { Cloudflare } from "./cloudflare.ts"
+import { queuesOf } from "./config.ts"
+import type { Config } from "./config.ts"
+
+const DAY_SECONDS = 86_400
+/** The Worker's own sweep ends an upload after one day; this catches what it never knew of. */
+const ABORT_AFTER_DAYS = 2
+const RULE_ID = "abort-unfinished-uploads"
+
+const named = z.object({ name: z.string() })
+const database = named.extend({ uuid: z.string() })
+const queue = z.object({ queue_name: z.string() })
+const lifecycle = z.object({ rules: z.array(z.looseObject({ id: z.string() })).default([]) })
+
+export type Made = {
+  /** What was not there before, as a person calls it. */
+  made: string[]
+  databaseIds: Record<string, string>
+}
+
+/** Makes the databases, buckets and queues of a configuration that the account lacks. */
+export async function makeResources(api: Cloudflare, config: Config): Promise<Made> {
+  const made: string[] = []
+  const databaseIds: Record<string, string> = {}
+  for (const { database_name: name } of config.d1_databases) {
+    databaseIds[name] = await ensureDatabase(api, name, made)
+  }
+  for (const { bucket_name: name } of config.r2_buckets) await ensureBucket(api, name, made)
+  for (const name of queuesOf(config)) await ensureQueue(api, name, made)
+  return { made, databaseIds }
+}
+
+async function ensureDatabase(api: Cloudflare, name: string, made: string[]): Promise<string> {
+  const path = "/d1/database"
+  const query = `?name=${encodeURIComponent(name)}&per_page=100`
+  const found = await demand(api, z.array(database), { path: path + query })
+  const existing = found.find((one) => one.name === name)
+  if (existing) return existing.uuid
+  const created = await demand(api, database, { method: "POST", path, body: { name } })
+  made.push(`D1 database ${name}`)
+  return created.uuid
+}
+
+async function ensureBucket(api: Cloudflare, name: string, made: string[]): Promise<void> {
+  const path = `/r2/buckets/${name}`
+  if (!(await find(api, named, path))) {
+    await demand(api, named, { method: "POST", path: "/r2/buckets", body: { name } })
+    made.push(`R2 bucket ${name}`)
+  }
+  const { rules } = await demand(api, lifecycle, { path: `${path}/lifecycle` })
+  if (rules.some(({ id }) => id === RULE_ID)) return
+  const condition = { type: "Age", maxAge: ABORT_AFTER_DAYS * DAY_SECONDS }
+  const rule = {
+    id: RULE_ID,
+    enabled: true,
+    conditions: {},
+    abortMultipartUploadsTransition: { condition },
+  }
+  const body = { rules: [...rules, rule] }
+  await demand(api, z.unknown(), { method: "PUT", path: `${path}/lifecycle`, body })
+  made.push(`its rule ${RULE_ID}`)
+}
+
+async function ensureQueue(api: Cloudflare, name: string, made: string[]): Promise<void> {
+  const path = "/queues"
+  const query = `?name=${encodeURIComponent(name)}`
+  const found = await demand(api, z.array(queue), { path: path + query })
+  if (found.some(({ queue_name }) => queue_name === name)) return
+  await demand(api, queue, { method: "POST", path, body: { queue_name: name } })
+  made.push(`queue ${name}`)
+}

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { appendFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { stripVTControlCharacters } from "node:util"
+import { z } from "zod"
+import { Complaint } from "../local/complaint.ts"
+
+const TAIL_LINES = 25
+const manifestPath = createRequire(import.meta.url).resolve("wrangler/package.json")
+
+/** Nobody is asked anything, nothing is sent to anyone, and what is printed is plain text. */
+const QUIET = { CI: "1", NO_COLOR: "1", FORCE_COLOR: "0", WRANGLER_SEND_METRICS: "false" }
+
+export type WranglerRun = { isOk: boolean; stdout: string; output: string }
+
+export type WranglerOptions = {
+  environment?: Record<string, string>
+  /** A file that what it prints is added to while it runs. */
+  logPath?: string
+}
+
+/** Runs the wrangler of package.json to its end. */
+export async function runWrangler(
+  words: string[],
+  { environment = {}, logPath }: WranglerOptions = {},
+): Promise<WranglerRun> {
+  const program = join(dirname(manifestPath), "bin/wrangler.js")
+  const child = spawn(process.execPath, [program, ...words], {
+    env: { ...process.env, ...QUIET, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  const run = { stdout: "", output: "" }
+  const hear = (text: string): void => {
+    run.output += text
+    if (logPath !== undefined) appendFileSync(logPath, text)
+  }
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    run.stdout += text
+    hear(text)
+  })
+  child.stderr.setEncoding("utf8").on("data", hear)
+  await once(child, "close")
+  const output = stripVTControlCharacters(run.output).trim()
+  return { isOk: child.exitCode === 0, stdout: run.stdout, output }
+}
+
+/** As `runWrangler`; throws a Complaint with the end of what it printed where it fails. */
+export async function demandWrangler(
+  words: string[],
+  options: WranglerOptions = {},
+): Promise<WranglerRun> {
+  const run = await runWrangler(words, options)
+  if (run.isOk) return run
+  const tail = run.output.split("\n").slice(-TAIL_LINES).join("\n")
+  throw new Complaint(`wrangler ${words.slice(0, 3).join(" ")} said:\n${tail}`)
+}
+
+/** The JSON that a run printed; null where it printed none. */
+export function parseJson(text: string): unknown {
+  const parsed = z
+    .string()
+    .transform((value) => z.json().parse(JSON.parse(value)))
+    .safeParse(text.slice(Math.max(0, text.search(/[[{]/))))
+  return parsed.success ? parsed.data : null
+}
