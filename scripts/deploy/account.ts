@@ -18,16 +18,29 @@ export type FoundAccount = { isFound: true; api: Cloudflare } | { isFound: false
 
 /** Whose account it is, as wrangler's log-in and CLOUDFLARE_ACCOUNT_ID say. */
 export async function findAccount(environment: NodeJS.ProcessEnv): Promise<FoundAccount> {
-  const { stdout } = await runWrangler(["auth", "token", "--json"])
-  const { data } = credentials.safeParse(parseJson(stdout))
-  if (!data) return lacking(LOG_IN)
-  const headers: Record<string, string> =
-    "key" in data
-      ? { "x-auth-key": data.key, "x-auth-email": data.email }
-      : { authorization: `Bearer ${data.token}` }
+  const headers = await findCredentials(environment)
+  if (!headers) return lacking(LOG_IN)
   const chosen = environment["CLOUDFLARE_ACCOUNT_ID"]
   if (chosen) return { isFound: true, api: { accountId: chosen, headers } }
   return await findOnlyAccount(headers)
+}
+
+/** The same account with credentials that are good for a while again: a log-in lasts an hour. */
+export async function refreshCredentials(api: Cloudflare): Promise<Cloudflare> {
+  return { ...api, headers: (await findCredentials(process.env)) ?? api.headers }
+}
+
+async function findCredentials(
+  environment: NodeJS.ProcessEnv,
+): Promise<Record<string, string> | null> {
+  const token = environment["CLOUDFLARE_API_TOKEN"]
+  if (token) return { authorization: `Bearer ${token}` }
+  const { stdout } = await runWrangler(["auth", "token", "--json"])
+  const { data } = credentials.safeParse(parseJson(stdout))
+  if (!data) return null
+  return "key" in data
+    ? { "x-auth-key": data.key, "x-auth-email": data.email }
+    : { authorization: `Bearer ${data.token}` }
 }
 
 async function findOnlyAccount(headers: Record<string, string>): Promise<FoundAccount> {

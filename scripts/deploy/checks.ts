@@ -1,13 +1,16 @@
 import { z } from "zod"
 import { Complaint } from "../local/complaint.ts"
 import type { DeploymentPlace } from "../local/operator-tokens.ts"
+import { keptNames } from "../local/operator-tokens.ts"
 import { findAccount } from "./account.ts"
 import { call } from "./cloudflare.ts"
 import type { Answer, Cloudflare } from "./cloudflare.ts"
 import { readDeployed } from "./deployed.ts"
 import type { DeployedWorker } from "./deployed.ts"
+import { findDomainProblem } from "./domain.ts"
 import { findDockerProblem, findWrongTools } from "./machine.ts"
 import { mergeSettings, readWanted } from "./settings.ts"
+import type { Wanted } from "./settings.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
 
@@ -63,11 +66,35 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
   const problems = containers.isOk ? [] : [containersProblem(containers, api)]
   // A name that is not valid cannot be looked up.
   if (wanted.problems.length > 0) return { problems, deployment: null }
+  const site = await checkSite({ environment, stateDir, api, wanted, subdomain })
+  return { problems: [...problems, ...site.problems], deployment: site.deployment }
+}
 
+/** What is deployed already, and what the settings make of it. */
+async function checkSite(site: {
+  environment: NodeJS.ProcessEnv
+  stateDir: string
+  api: Cloudflare
+  wanted: Wanted
+  subdomain: Answer
+}): Promise<Outcome> {
+  const { environment, stateDir, api, wanted, subdomain } = site
+  const problems: string[] = []
   const { name } = wanted
   const place = { stateDir, accountId: api.accountId, name }
   const deployed = await readDeployed(api, name)
+  const [other] = environment["LATHE_NAME"] === undefined ? keptNames(place) : []
+  if (!deployed && other !== undefined && other !== name) {
+    problems.push(
+      `This machine has deployed "${other}" to the account: set LATHE_NAME to it, or to ${name} for a second deployment.`,
+    )
+  }
   const vars = mergeSettings(wanted, deployed?.vars ?? {})
+  const domain = vars["LATHE_DOMAIN"]
+  if (typeof domain === "string" && domain !== deployed?.vars["LATHE_DOMAIN"]) {
+    const inUse = await findDomainProblem(domain)
+    if (inUse !== null) problems.push(inUse)
+  }
   const origin = originOf(vars, name, subdomain)
   if (origin === null) {
     problems.push(

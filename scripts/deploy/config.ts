@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { experimental_readRawConfig as readRawConfig } from "wrangler"
+import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
 
 /** The clone; wrangler.toml's paths are relative to it. */
 export const CLONE = resolve(import.meta.dirname, "../..")
 const NAME_IN_CONFIG = "lathe"
+
+// Its types stand in a package that wrangler does not install.
+const readRawConfig = z
+  .custom<(place: { config: string }) => { rawConfig: unknown }>((it) => typeof it === "function")
+  .parse(experimental_readRawConfig)
 
 const container = z.looseObject({
   name: z.string(),
@@ -53,7 +58,6 @@ export function deriveConfig(deployment: {
   databaseIds?: Readonly<Record<string, string>>
 }): Config {
   const { name, vars, accountId, databaseIds = {} } = deployment
-  const rename = (text: string) => renamed(text, name)
   const { rawConfig } = readRawConfig({ config: join(CLONE, "wrangler.toml") })
   const source = config.parse(rawConfig)
   const domain = vars["LATHE_DOMAIN"]
@@ -65,7 +69,7 @@ export function deriveConfig(deployment: {
     ...(accountId !== undefined && { account_id: accountId }),
     ...(domain !== undefined && { routes: [{ pattern: domain, custom_domain: true }] }),
     d1_databases: source.d1_databases.map((database) => {
-      const databaseName = rename(database.database_name)
+      const databaseName = renamed(database.database_name, name)
       const id = databaseIds[databaseName]
       return {
         ...database,
@@ -76,16 +80,19 @@ export function deriveConfig(deployment: {
     }),
     r2_buckets: source.r2_buckets.map((bucket) => ({
       ...bucket,
-      bucket_name: rename(bucket.bucket_name),
+      bucket_name: renamed(bucket.bucket_name, name),
     })),
     queues: {
       ...source.queues,
-      producers: source.queues.producers.map((queue) => ({ ...queue, queue: rename(queue.queue) })),
+      producers: source.queues.producers.map((queue) => ({
+        ...queue,
+        queue: renamed(queue.queue, name),
+      })),
       consumers: source.queues.consumers.map((consumer) => ({
         ...consumer,
-        queue: rename(consumer.queue),
+        queue: renamed(consumer.queue, name),
         ...(consumer.dead_letter_queue !== undefined && {
-          dead_letter_queue: rename(consumer.dead_letter_queue),
+          dead_letter_queue: renamed(consumer.dead_letter_queue, name),
         }),
       })),
     },

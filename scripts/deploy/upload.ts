@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Complaint } from "../local/complaint.ts"
 import { readKept, writeKept } from "../local/operator-tokens.ts"
+import { refreshCredentials } from "./account.ts"
 import type { Deployment } from "./checks.ts"
 import type { Config } from "./config.ts"
 import { readDeployed } from "./deployed.ts"
@@ -27,7 +28,7 @@ export async function deployWorker(
   writeFileSync(logPath, "")
   console.log(`Building and deploying; a first time takes minutes. It is told in ${logPath}`)
   await runDeploy(configPath, secrets, logPath)
-  const versionId = (await readDeployed(api, name))?.versionId
+  const versionId = (await readDeployed(await refreshCredentials(api), name))?.versionId
   if (!versionId) throw new Complaint(`Cloudflare does not show the version; see ${logPath}`)
   const token = kept.nextOperatorToken ?? kept.operatorToken
   writeKept(place, {

@@ -4,7 +4,6 @@ import { appendFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
-import { z } from "zod"
 import { Complaint } from "../local/complaint.ts"
 
 const TAIL_LINES = 25
@@ -32,15 +31,15 @@ export async function runWrangler(
     stdio: ["ignore", "pipe", "pipe"],
   })
   const run = { stdout: "", output: "" }
-  const hear = (text: string): void => {
-    run.output += text
-    if (logPath !== undefined) appendFileSync(logPath, text)
-  }
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     run.stdout += text
-    hear(text)
   })
-  child.stderr.setEncoding("utf8").on("data", hear)
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      run.output += text
+      if (logPath !== undefined) appendFileSync(logPath, text)
+    })
+  }
   await once(child, "close")
   const output = stripVTControlCharacters(run.output).trim()
   return { isOk: child.exitCode === 0, stdout: run.stdout, output }
@@ -57,11 +56,11 @@ export async function demandWrangler(
   throw new Complaint(`wrangler ${words.slice(0, 3).join(" ")} said:\n${tail}`)
 }
 
-/** The JSON that a run printed; null where it printed none. */
+/** The JSON that a run printed, perhaps below a warning; null where it printed none. */
 export function parseJson(text: string): unknown {
-  const parsed = z
-    .string()
-    .transform((value) => z.json().parse(JSON.parse(value)))
-    .safeParse(text.slice(Math.max(0, text.search(/[[{]/))))
-  return parsed.success ? parsed.data : null
+  try {
+    return JSON.parse(text.slice(Math.max(0, text.search(/[[{]/))))
+  } catch {
+    return null
+  }
 }

@@ -1,5 +1,5 @@
 import { globSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { z } from "zod"
 import { isSystemError } from "./system-error.ts"
 
@@ -24,6 +24,13 @@ export function readKept(place: DeploymentPlace): KeptDeployment {
     if (isSystemError(error, "ENOENT")) return {}
     throw error
   }
+}
+
+/** Names of the deployments to an account that were made from here. */
+export function keptNames({ stateDir, accountId }: Omit<DeploymentPlace, "name">): string[] {
+  return globSync("*.json", { cwd: join(stateDir, "remote", accountId) }).map((file) =>
+    basename(file, ".json"),
+  )
 }
 
 /** Keeps it whole or not at all, for the owner's eyes only. */

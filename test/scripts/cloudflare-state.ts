@@ -1,0 +1,60 @@
+import type { DatabaseSync } from "node:sqlite"
+
+export type Binding = {
+  type: string
+  name: string
+  text?: string | undefined
+  class_name?: string | undefined
+}
+
+export type CloudflareState = {
+  token: string
+  accounts: { id: string; name: string }[]
+  hasSubdomain: boolean
+  hasContainers: boolean
+  databases: { uuid: string; name: string; sqlite: DatabaseSync }[]
+  buckets: Map<string, { id: string }[]>
+  queues: { queue_id: string; queue_name: string; consumers: Consumer[] }[]
+  worker: DeployedScript | null
+  applications: ({ id: string; name: string } & Record<string, unknown>)[]
+  /** Every call in order, ids left out, as `METHOD /path`; those that were answered with success. */
+  calls: string[]
+  /** Calls that this stand-in knows nothing of. */
+  unknown: string[]
+  /** Calls of this name are answered with status 500. */
+  failing: string | null
+}
+
+export type Consumer = { consumer_id: string; type: string; script: string } & Record<
+  string,
+  unknown
+>
+
+export type DeployedScript = {
+  name: string
+  versionId: string
+  versionCount: number
+  bindings: Binding[]
+  secrets: Map<string, string>
+  migrationTag: string | undefined
+  crons: unknown
+  domains: unknown
+}
+
+/** An account with nothing in it. */
+export function makeCloudflareState(): CloudflareState {
+  return {
+    token: "a-token-of-the-stand-in",
+    accounts: [{ id: "account-1", name: "Acme" }],
+    hasSubdomain: true,
+    hasContainers: true,
+    databases: [],
+    buckets: new Map(),
+    queues: [],
+    worker: null,
+    applications: [],
+    calls: [],
+    unknown: [],
+    failing: null,
+  }
+}

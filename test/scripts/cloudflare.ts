@@ -1,0 +1,79 @@
+import { createServer } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { buffer } from "node:stream/consumers"
+import { answerApi, refusal } from "./cloudflare-routes.ts"
+import { makeCloudflareState } from "./cloudflare-state.ts"
+import type { CloudflareState } from "./cloudflare-state.ts"
+
+export type CloudflareStandIn = CloudflareState & {
+  /** Where the deployed service answers. */
+  origin: string
+  apiBase: string
+  close(): Promise<void>
+}
+
+/** As much of Cloudflare's API as a deployment needs, with its state in memory. */
+export async function startCloudflare(): Promise<CloudflareStandIn> {
+  const state = makeCloudflareState()
+  const server = createServer((request, response) => {
+    void answer(state, request, response)
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve)
+  })
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("no port")
+  const origin = `http://127.0.0.1:${address.port}`
+  return Object.assign(state, {
+    origin,
+    apiBase: `${origin}/client/v4`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  })
+}
+
+async function answer(
+  state: CloudflareState,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const method = incoming.method ?? "GET"
+  const body = await buffer(incoming)
+  const request = new Request(`http://localhost${incoming.url}`, {
+    method,
+    headers: Object.entries(incoming.headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value] as [string, string]] : [],
+    ),
+    ...(method !== "GET" && body.length > 0 && { body: new Uint8Array(body) }),
+  })
+  const response = await respond(state, request).catch((error: unknown) =>
+    refusal(500, 1, `the stand-in failed: ${String(error)}`),
+  )
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+  outgoing.end(Buffer.from(await response.arrayBuffer()))
+}
+
+async function respond(state: CloudflareState, request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  if (pathname === "/v1/health") {
+    const isReady = state.worker !== null && tablesOf(state).includes("jobs")
+    return isReady ? Response.json({ status: "ok" }) : Response.json({}, { status: 503 })
+  }
+  if (pathname === "/operator/keys") {
+    const token = state.worker?.secrets.get("OPERATOR_TOKEN")
+    const isOpen = request.headers.get("authorization") === `Bearer ${token}`
+    return isOpen ? Response.json([]) : Response.json({ message: "No." }, { status: 401 })
+  }
+  return await answerApi(state, request, pathname.replace("/client/v4", ""))
+}
+
+/** Names of the tables in the only database. */
+export function tablesOf(state: CloudflareState): unknown[] {
+  const [database] = state.databases
+  const rows = database?.sqlite.prepare("SELECT name FROM sqlite_master").all() ?? []
+  return rows.map((row) => row["name"])
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest"
+import { mergeSettings, readWanted } from "../../scripts/deploy/settings.ts"
+
+test("what only a runner on one machine needs, and secrets, are not deployed", () => {
+  const { values } = readWanted({
+    RUNNER_ORIGIN: "http://127.0.0.1:9000",
+    RUNNER_CAPACITY: "2",
+    IO_ORIGIN: "http://127.0.0.1:8787",
+    LATHE_SECRET: "x".repeat(40),
+    OPERATOR_TOKEN: "y".repeat(40),
+    HOME: "/root",
+    PAID_RUNNING_JOBS_MAX: "8",
+  })
+  expect(values).toEqual({ PAID_RUNNING_JOBS_MAX: "8" })
+})
+
+test.each([
+  ["LATHE_NAME", "-lathe"],
+  ["LATHE_NAME", "a".repeat(41)],
+  ["LATHE_DOMAIN", "https://media.example.com"],
+  ["RUNNER_INSTANCE_TYPE", "huge"],
+  ["RUNNER_INSTANCES", "0"],
+  ["PUBLIC_ORIGIN", "media.example.com"],
+  ["WEBHOOK_RETRY_SECONDS", "5;300"],
+])("%s=%s is a problem", (name, value) => {
+  expect(readWanted({ [name]: value }).problems).toEqual([
+    expect.stringContaining(`${name} is "${value}": `),
+  ])
+})
+
+const ORIGIN = "https://media.example.com"
+test.each([
+  ["a domain gives the origin", { LATHE_DOMAIN: "media.example.com" }, {}, ORIGIN],
+  [
+    "an origin that is set stays beside a domain",
+    { LATHE_DOMAIN: "media.example.com", PUBLIC_ORIGIN: "https://cdn.example.com" },
+    {},
+    "https://cdn.example.com",
+  ],
+  [
+    "a new domain replaces the origin of the old one",
+    { LATHE_DOMAIN: "media.example.com" },
+    { LATHE_DOMAIN: "old.example.com", PUBLIC_ORIGIN: "https://old.example.com" },
+    ORIGIN,
+  ],
+  [
+    "a new domain leaves an origin alone that was set",
+    { LATHE_DOMAIN: "media.example.com" },
+    { LATHE_DOMAIN: "old.example.com", PUBLIC_ORIGIN: "https://cdn.example.com" },
+    "https://cdn.example.com",
+  ],
+  [
+    "a domain taken back takes its origin along",
+    { LATHE_DOMAIN: "" },
+    { LATHE_DOMAIN: "media.example.com", PUBLIC_ORIGIN: ORIGIN },
+    undefined,
+  ],
+])("%s", (_case, environment, deployed, origin) => {
+  const merged = mergeSettings(readWanted(environment), deployed)
+  expect(merged["PUBLIC_ORIGIN"]).toBe(origin)
+})
+
+test("settings of the Worker that nobody speaks of stay, whatever they are", () => {
+  const deployed = { LINK_SECONDS: "60", MADE_BY_HAND: { deep: [1] } }
+  expect(mergeSettings(readWanted({}), deployed)).toEqual(deployed)
+})

@@ -1,0 +1,226 @@
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { startCloudflare, tablesOf } from "./cloudflare.ts"
+import type { CloudflareStandIn } from "./cloudflare.ts"
+import { makeMachine, readAll } from "./deployment.ts"
+import type { Machine } from "./deployment.ts"
+
+// Each run starts wrangler several times.
+vi.setConfig({ testTimeout: 180_000 })
+
+const EVERYTHING = {
+  databases: ["lathe"],
+  buckets: { "lathe-media": ["Default Multipart Abort Rule", "abort-unfinished-uploads"] },
+  queues: ["lathe-jobs", "lathe-webhooks", "lathe-jobs-dead", "lathe-webhooks-dead"],
+  applications: ["lathe-media-runner", "lathe-fetch-runner"],
+  consumers: [1, 1, 1, 1],
+  crons: [{ cron: "* * * * *" }],
+  secrets: ["LATHE_SECRET", "OPERATOR_TOKEN"],
+}
+
+let cloudflare: CloudflareStandIn
+let machine: Machine
+beforeEach(async () => {
+  cloudflare = await startCloudflare()
+  machine = makeMachine(cloudflare)
+})
+afterEach(async () => {
+  expect(cloudflare.unknown).toEqual([])
+  machine.remove()
+  await cloudflare.close()
+})
+
+test("the first deployment makes everything once, the second changes nothing", async () => {
+  const first = await machine.run("deploy")
+  expect(first.output).toContain(`Lathe answers at ${cloudflare.origin}/v1.`)
+  expect(first.exitCode).toBe(0)
+  expect(whatIsThere()).toEqual(EVERYTHING)
+  expect(tablesOf(cloudflare)).toContain("jobs")
+  expect(varsOf()).toEqual({ PUBLIC_ORIGIN: cloudflare.origin })
+
+  const before = { ...cloudflare.worker }
+  cloudflare.calls.length = 0
+  const second = await machine.run("deploy")
+  expect(second.exitCode).toBe(0)
+  expect(second.output).toContain("Storage and queues: all there.")
+  expect(second.output).toContain("Secrets: the Worker has them.")
+  expect(second.output).toContain("Database: lathe has every migration.")
+  expect(second.output).toContain("Worker and containers: as this clone has it, left alone.")
+  const changes = cloudflare.calls.filter((call) => !call.startsWith("GET "))
+  expect(new Set(changes)).toEqual(new Set(["POST /accounts/*/d1/database/*/query"]))
+  expect(cloudflare.worker).toEqual(before)
+})
+
+test("secrets are on no command line, in no output and in no file but the operator's own", async () => {
+  const { output } = await machine.run("deploy")
+  const { secrets } = cloudflare.worker ?? {}
+  const secret = secrets?.get("LATHE_SECRET") ?? ""
+  const token = secrets?.get("OPERATOR_TOKEN") ?? ""
+  expect(Math.min(secret.length, token.length)).toBeGreaterThanOrEqual(32)
+  const files = readAll(machine.folder)
+  const kept = join(machine.stateDir, "remote", "account-1", "lathe.json")
+  expect(machine.words()).toContain("--secrets-file")
+  for (const text of [output, machine.words()]) {
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain(token)
+    expect(text).not.toContain(cloudflare.token)
+  }
+  expect([...files].filter(([, text]) => text.includes(secret))).toEqual([])
+  const paths = [...files].filter(([, text]) => text.includes(token)).map(([path]) => path)
+  expect(paths).toEqual([kept])
+  expect(statSync(kept).mode & 0o777).toBe(0o600)
+
+  const keys = await machine.run("keys", ["list", "--remote", `${cloudflare.origin}/v1`])
+  expect(keys).toMatchObject({ exitCode: 0, output: expect.stringContaining("ACCOUNT") })
+})
+
+test("settings stay until they are set anew or emptied, and size the containers", async () => {
+  const settings = { RUN_SECONDS_MAX: "60", RUNNER_INSTANCES: "3", FETCH_INSTANCE_TYPE: "basic" }
+  await machine.run("deploy", [], settings)
+  const stayed = { PUBLIC_ORIGIN: cloudflare.origin, ...settings }
+  expect(varsOf()).toEqual(stayed)
+  expect(cloudflare.applications).toMatchObject([
+    { max_instances: 3, configuration: { instance_type: "standard-4" } },
+    { max_instances: 5, configuration: { instance_type: "basic" } },
+  ])
+  const secrets = new Map(cloudflare.worker?.secrets)
+
+  await machine.run("deploy", [], { LINK_SECONDS: "90" })
+  expect(varsOf()).toEqual({ ...stayed, LINK_SECONDS: "90" })
+  expect(cloudflare.applications[0]).toMatchObject({ max_instances: 3 })
+
+  await machine.run("deploy", [], { RUN_SECONDS_MAX: "", RUNNER_INSTANCES: "" })
+  expect(varsOf()).toEqual({
+    PUBLIC_ORIGIN: cloudflare.origin,
+    FETCH_INSTANCE_TYPE: "basic",
+    LINK_SECONDS: "90",
+  })
+  expect(cloudflare.applications[0]).toMatchObject({ max_instances: 10 })
+  expect(cloudflare.worker?.secrets).toEqual(secrets)
+  expect(cloudflare.worker?.versionCount).toBe(3)
+})
+
+test("wherever Cloudflare fails, the step is named and the next run goes on", async () => {
+  const failures = [
+    ["POST /accounts/*/d1/database", "Storage and queues: failed."],
+    ["POST /accounts/*/r2/buckets", "Storage and queues: failed."],
+    ["PUT /accounts/*/r2/buckets/*/lifecycle", "Storage and queues: failed."],
+    ["POST /accounts/*/queues", "Storage and queues: failed."],
+    ["POST /accounts/*/d1/database/*/query", "Database: failed."],
+    ["PUT /accounts/*/workers/scripts/*", "Worker and containers: failed."],
+    ["POST /accounts/*/containers/applications", "Worker and containers: failed."],
+    ["POST /accounts/*/workers/scripts/*/subdomain", "Worker and containers: failed."],
+    ["POST /accounts/*/queues/*/consumers", "Worker and containers: failed."],
+    ["PUT /accounts/*/workers/scripts/*/schedules", "Worker and containers: failed."],
+    ["GET /accounts/*/workers/scripts/*/deployments", "Cloudflare refused GET"],
+  ] as const
+  for (const [call, sentence] of failures) {
+    cloudflare.failing = call
+    const { exitCode, output } = await machine.run("deploy")
+    expect(output).toContain(sentence)
+    expect(output).toContain("an internal error of Cloudflare")
+    expect(exitCode).toBe(1)
+  }
+  cloudflare.failing = null
+  expect(await machine.run("deploy")).toMatchObject({ exitCode: 0 })
+  expect(whatIsThere()).toEqual(EVERYTHING)
+  const { output } = await machine.run("keys", ["list", "--remote", cloudflare.origin])
+  expect(output).toContain("ACCOUNT")
+})
+
+test("another machine updates without the operator token, and can make a new one", async () => {
+  await machine.run("deploy")
+  const secrets = new Map(cloudflare.worker?.secrets)
+  const other = makeMachine(cloudflare)
+  const update = await other.run("deploy")
+  expect(update.exitCode).toBe(0)
+  expect(update.output).toContain("npm run deploy -- --rotate-operator-token")
+  expect(cloudflare.worker?.secrets).toEqual(secrets)
+  const refused = await other.run("keys", ["list", "--remote", cloudflare.origin])
+  expect(refused.output).toContain("This machine keeps no operator token")
+
+  const rotation = await other.run("deploy", ["--rotate-operator-token"])
+  expect(rotation.output).toContain("A key: npm run keys")
+  const rotated = cloudflare.worker?.secrets
+  expect(rotated?.get("OPERATOR_TOKEN")).not.toBe(secrets.get("OPERATOR_TOKEN"))
+  expect(rotated?.get("LATHE_SECRET")).toBe(secrets.get("LATHE_SECRET"))
+  expect((await machine.run("deploy")).output).toContain("is not that of the Worker")
+  other.remove()
+})
+
+test("a name and a domain of one's own reach everything that is made", async () => {
+  const environment = { LATHE_NAME: "cutter", LATHE_DOMAIN: "media.acme.invalid" }
+  const { exitCode } = await machine.run("deploy", [], environment)
+  expect(exitCode).toBe(0)
+  const { databases, buckets, queues, applications } = whatIsThere()
+  expect(databases).toEqual(["cutter"])
+  expect(Object.keys(buckets)).toEqual(["cutter-media"])
+  expect(queues).toContain("cutter-webhooks-dead")
+  expect(applications).toEqual(["cutter-media-runner", "cutter-fetch-runner"])
+  expect(JSON.stringify(cloudflare.worker?.domains)).toContain('"media.acme.invalid"')
+
+  const forgotten = await machine.run("deploy")
+  expect(forgotten.exitCode).toBe(1)
+  expect(forgotten.output).toContain('This machine has deployed "cutter"')
+  expect(whatIsThere().databases).toEqual(["cutter"])
+})
+
+test("all that is missing is said at once, before anything is changed", async () => {
+  cloudflare.hasSubdomain = false
+  cloudflare.hasContainers = false
+  const { exitCode, output } = await machine.run("deploy", [], {
+    WRANGLER_DOCKER_BIN: "/nonexistent/docker",
+  })
+  expect(exitCode).toBe(1)
+  expect(output).toContain("has no workers.dev name yet")
+  expect(output).toContain("need the Workers Paid plan")
+  expect(output).toContain("Docker does not answer")
+  expect(cloudflare.calls.filter((call) => !call.startsWith("GET "))).toEqual([])
+})
+
+test("one account of the log-in is taken, several ask for CLOUDFLARE_ACCOUNT_ID", async () => {
+  cloudflare.hasContainers = false
+  const one = await machine.run("deploy", [], { CLOUDFLARE_ACCOUNT_ID: "" })
+  expect(one.output).toContain("refuses containers on account account-1")
+  cloudflare.accounts.push({ id: "account-2", name: "Beta" })
+  const several = await machine.run("deploy", [], { CLOUDFLARE_ACCOUNT_ID: "" })
+  expect(several.exitCode).toBe(1)
+  expect(several.output).toContain("set CLOUDFLARE_ACCOUNT_ID to one of")
+  expect(several.output).toContain("account-2  Beta")
+})
+
+test.each([
+  ["without a log-in", { CLOUDFLARE_API_TOKEN: "" }, "Nobody is logged in to Cloudflare"],
+  ["with a token that is not valid", { CLOUDFLARE_API_TOKEN: "wrong" }, "Authentication error"],
+  ["with a bad setting", { LINK_SECONDS: "soon" }, 'LINK_SECONDS is "soon"'],
+  ["with a bad name", { LATHE_NAME: "My Lathe" }, 'LATHE_NAME is "My Lathe"'],
+  ["with nobody at the API", { CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9" }, "does not answer"],
+])("%s, one sentence says what to do", async (_case, environment, sentence) => {
+  const { exitCode, output } = await machine.run("deploy", [], environment)
+  expect(output).toContain(sentence)
+  expect(output).not.toContain("    at ")
+  expect(exitCode).toBe(1)
+})
+
+function whatIsThere() {
+  const { databases, buckets, queues, applications, worker } = cloudflare
+  return {
+    databases: databases.map(({ name }) => name),
+    buckets: Object.fromEntries([...buckets].map(([name, rules]) => [name, rules.map(idOf)])),
+    queues: queues.map(({ queue_name }) => queue_name),
+    applications: applications.map(({ name }) => name),
+    consumers: queues.map(({ consumers }) => consumers.length),
+    crons: worker?.crons,
+    secrets: [...(worker?.secrets.keys() ?? [])].toSorted(),
+  }
+}
+
+function idOf({ id }: { id: string }): string {
+  return id
+}
+
+function varsOf(): Record<string, string | undefined> {
+  const vars = cloudflare.worker?.bindings.filter(({ type }) => type === "plain_text") ?? []
+  return Object.fromEntries(vars.map(({ name, text }) => [name, text]))
+}

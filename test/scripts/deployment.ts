@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process"
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import type { CloudflareStandIn } from "./cloudflare.ts"
+
+const HERE = import.meta.dirname
+const CLONE = resolve(HERE, "../..")
+
+export type Run = { exitCode: number; output: string }
+
+/** A machine of an operator: folders of its own, and nothing of this one's environment. */
+export type Machine = {
+  folder: string
+  stateDir: string
+  run(script: string, words?: string[], environment?: Record<string, string>): Promise<Run>
+  /** The command lines of all Node processes so far. */
+  words(): string
+  remove(): void
+}
+
+/** A machine that is logged in to the stand-in's first account. */
+export function makeMachine(cloudflare: CloudflareStandIn): Machine {
+  const folder = mkdtempSync(join(tmpdir(), "lathe-operator-"))
+  const stateDir = join(folder, "state")
+  const wordsPath = join(folder, "words")
+  const [account] = cloudflare.accounts
+  const base = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: folder,
+    STATE_DIR: stateDir,
+    WORDS_PATH: wordsPath,
+    NODE_OPTIONS: `--import=${join(HERE, "record-words.ts")}`,
+    CLOUDFLARE_API_BASE_URL: cloudflare.apiBase,
+    CLOUDFLARE_API_TOKEN: cloudflare.token,
+    CLOUDFLARE_ACCOUNT_ID: account?.id ?? "",
+    WRANGLER_DOCKER_BIN: join(HERE, "docker-stand-in.sh"),
+    PUBLIC_ORIGIN: cloudflare.origin,
+  }
+  return {
+    folder,
+    stateDir,
+    run: async (script, words = [], environment = {}) =>
+      await runScript(script, words, { ...base, ...environment }),
+    words: () => readFileSync(wordsPath, "utf8"),
+    remove: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+/** Every file below a folder, by its path, as text. */
+export function readAll(folder: string): Map<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
+  return new Map(paths.map((path) => [path, readFileSync(path, "utf8")]))
+}
+
+async function runScript(
+  script: string,
+  words: string[],
+  env: Record<string, string>,
+): Promise<Run> {
+  return await new Promise((settle) => {
+    const line = [join(CLONE, "scripts", `${script}.ts`), ...words]
+    const child = execFile(process.execPath, line, { cwd: CLONE, env }, (_error, out, err) => {
+      settle({ exitCode: child.exitCode ?? 1, output: out + err })
+    })
+  })
+}
