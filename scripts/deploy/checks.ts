@@ -5,12 +5,13 @@ import { keptNames } from "../local/operator-tokens.ts"
 import { findAccount } from "./account.ts"
 import { call } from "./cloudflare.ts"
 import type { Answer, Cloudflare } from "./cloudflare.ts"
+import { settingsOfClone } from "./config.ts"
 import { readDeployed } from "./deployed.ts"
 import type { DeployedWorker } from "./deployed.ts"
 import { findDomainProblem } from "./domain.ts"
 import { findDockerProblem, findWrongTools } from "./machine.ts"
 import { mergeSettings, readWanted } from "./settings.ts"
-import type { Wanted } from "./settings.ts"
+import type { Settings, Wanted } from "./settings.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
 
@@ -22,7 +23,7 @@ export type Deployment = {
   /** Null before the first deployment. */
   deployed: DeployedWorker | null
   /** The Worker's settings as they are to be. */
-  vars: Record<string, z.core.util.JSONType>
+  vars: Settings
   /** Where callers reach it, without /v1. */
   origin: string
 }
@@ -89,7 +90,7 @@ async function checkSite(site: {
       `This machine has deployed "${other}" to the account: set LATHE_NAME to it, or to ${name} for a second deployment.`,
     )
   }
-  const vars = mergeSettings(wanted, deployed?.vars ?? {})
+  const vars = mergeSettings(wanted, deployed?.vars ?? {}, settingsOfClone())
   const domain = vars["LATHE_DOMAIN"]
   if (typeof domain === "string" && domain !== deployed?.vars["LATHE_DOMAIN"]) {
     const inUse = await findDomainProblem(domain)

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
+import type { Settings } from "./settings.ts"
 
 /** The clone; wrangler.toml's paths are relative to it. */
 export const CLONE = resolve(import.meta.dirname, "../..")
@@ -23,6 +24,7 @@ const container = z.looseObject({
 
 const config = z.looseObject({
   main: z.string(),
+  vars: z.record(z.string(), z.json()).default({}),
   d1_databases: z.array(
     z.looseObject({
       binding: z.string(),
@@ -42,7 +44,6 @@ const config = z.looseObject({
 })
 
 export type Config = z.infer<typeof config>
-type Vars = Record<string, z.core.util.JSONType>
 
 /** Settings that size the containers of a class. */
 const SIZES = [
@@ -50,16 +51,20 @@ const SIZES = [
   { className: "FetchRunner", type: "FETCH_INSTANCE_TYPE", instances: "FETCH_INSTANCES" },
 ]
 
+/** The settings that wrangler.toml has. */
+export function settingsOfClone(): Settings {
+  return readSource().vars
+}
+
 /** What is deployed: wrangler.toml under the deployment's name, with settings and whole paths. */
 export function deriveConfig(deployment: {
   name: string
-  vars: Vars
+  vars: Settings
   accountId?: string
   databaseIds?: Readonly<Record<string, string>>
 }): Config {
   const { name, vars, accountId, databaseIds = {} } = deployment
-  const { rawConfig } = readRawConfig({ config: join(CLONE, "wrangler.toml") })
-  const source = config.parse(rawConfig)
+  const source = readSource()
   const domain = vars["LATHE_DOMAIN"]
   return {
     ...source,
@@ -117,10 +122,15 @@ export function writeConfig(stateDir: string, name: string, value: Config): stri
   return path
 }
 
+function readSource(): Config {
+  const { rawConfig } = readRawConfig({ config: join(CLONE, "wrangler.toml") })
+  return config.parse(rawConfig)
+}
+
 function deriveContainer(
   source: z.infer<typeof container>,
   name: string,
-  vars: Vars,
+  vars: Settings,
 ): z.infer<typeof container> {
   const size = SIZES.find(({ className }) => className === source.class_name)
   const type = size && vars[size.type]

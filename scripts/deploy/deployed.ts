@@ -1,10 +1,11 @@
 import { z } from "zod"
 import { find } from "./cloudflare.ts"
 import type { Cloudflare } from "./cloudflare.ts"
+import type { Settings } from "./settings.ts"
 
 /** The Worker as it is deployed now. */
 export type DeployedWorker = {
-  vars: Record<string, z.core.util.JSONType>
+  vars: Settings
   secretNames: string[]
   /** Null where traffic is split between versions. */
   versionId: string | null
@@ -38,8 +39,8 @@ export async function readDeployed(api: Cloudflare, name: string): Promise<Deplo
   }
 }
 
-function varsOf(bindings: z.infer<typeof binding>[]): DeployedWorker["vars"] {
-  const vars: DeployedWorker["vars"] = {}
+function varsOf(bindings: z.infer<typeof binding>[]): Settings {
+  const vars: Settings = {}
   for (const one of bindings) {
     if (one === null) continue
     vars[one.name] = "text" in one ? one.text : one.json

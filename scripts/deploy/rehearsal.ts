@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { missing } from "./checks.ts"
-import { deriveConfig, queuesOf, writeConfig } from "./config.ts"
+import { deriveConfig, queuesOf, settingsOfClone, writeConfig } from "./config.ts"
 import type { Config } from "./config.ts"
 import { findDockerProblem, findWrongTools, toolVersions } from "./machine.ts"
 import { migrate } from "./migrate.ts"
@@ -20,7 +20,7 @@ export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string)
   console.log("Account: not asked in a rehearsal.")
 
   const { name } = wanted
-  const config = deriveConfig({ name, vars: mergeSettings(wanted, {}) })
+  const config = deriveConfig({ name, vars: mergeSettings(wanted, {}, settingsOfClone()) })
   const configPath = writeConfig(stateDir, `${name}-rehearsal`, config)
   console.log(planOf(config))
   console.log(`Configuration: ${configPath}`)
@@ -50,7 +50,7 @@ function planOf(config: Config): string {
     ...config.r2_buckets.map(({ bucket_name: name }) => `  R2 bucket    ${name}`),
     `  Queues       ${queuesOf(config).join(", ")}`,
     `  Containers   ${containers.join(", ")}`,
-    `  Settings     ${JSON.stringify(config["vars"])}`,
+    `  Settings     ${JSON.stringify(config.vars)}`,
     "  Secrets      LATHE_SECRET, OPERATOR_TOKEN",
   ].join("\n")
 }

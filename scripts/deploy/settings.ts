@@ -11,6 +11,9 @@ const INSTANCE_TYPES = [
 ] as const
 const NAME_CHARACTERS_MAX = 40
 
+/** Names of the settings that replace some of wrangler.toml's; the Worker keeps it like a setting. */
+const GIVEN = "LATHE_GIVEN"
+
 const count = z.coerce.number().int().positive()
 
 /** The Worker's own settings; not the secrets, nor what only a runner on one machine needs. */
@@ -39,6 +42,8 @@ const deploymentName = z
   .max(NAME_CHARACTERS_MAX)
   .regex(/^[a-z]([a-z0-9-]*[a-z0-9])?$/, "expected small letters, digits and dashes")
 
+export type Settings = Record<string, z.core.util.JSONType>
+
 export type Wanted = {
   /** Name of the Worker and first part of the names of everything else. */
   name: string
@@ -66,20 +71,30 @@ export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
   return { name, values, dropped, problems }
 }
 
-/** The settings to deploy: those wanted over those that the deployed Worker has. */
-export function mergeSettings(
-  wanted: Wanted,
-  deployed: Readonly<Record<string, z.core.util.JSONType>>,
-): Record<string, z.core.util.JSONType> {
-  const merged: Record<string, z.core.util.JSONType> = { ...deployed, ...wanted.values }
+/**
+ * The settings to deploy: those wanted, over those that the deployed Worker was given, over the
+ * clone's own. A setting that only came from a clone is not kept, so that a newer clone can change it.
+ */
+export function mergeSettings(wanted: Wanted, deployed: Settings, fromClone: Settings): Settings {
+  const given = givenNames(deployed)
+  const kept = Object.entries(deployed).filter(
+    ([name]) => name !== GIVEN && (!(name in fromClone) || given.includes(name)),
+  )
+  const merged: Settings = { ...Object.fromEntries(kept), ...wanted.values }
   for (const name of wanted.dropped) delete merged[name]
   const wasOfDomain = deployed["PUBLIC_ORIGIN"] === originOf(deployed["LATHE_DOMAIN"])
   if (wanted.values["PUBLIC_ORIGIN"] === undefined && wasOfDomain) delete merged["PUBLIC_ORIGIN"]
   const origin = originOf(merged["LATHE_DOMAIN"])
   if (origin !== undefined) merged["PUBLIC_ORIGIN"] ??= origin
-  return Object.fromEntries(
-    Object.entries(merged).toSorted(([one], [other]) => one.localeCompare(other)),
-  )
+  const overridden = Object.keys(merged).filter((name) => name in fromClone)
+  if (overridden.length > 0) merged[GIVEN] = overridden.toSorted().join(",")
+  const all = Object.entries({ ...fromClone, ...merged })
+  return Object.fromEntries(all.toSorted(([one], [other]) => one.localeCompare(other)))
+}
+
+function givenNames(deployed: Settings): string[] {
+  const { [GIVEN]: names } = deployed
+  return typeof names === "string" ? names.split(",") : []
 }
 
 function originOf(domain: unknown): string | undefined {

@@ -56,11 +56,22 @@ test.each([
     undefined,
   ],
 ])("%s", (_case, environment, deployed, origin) => {
-  const merged = mergeSettings(readWanted(environment), deployed)
+  const merged = mergeSettings(readWanted(environment), deployed, {})
   expect(merged["PUBLIC_ORIGIN"]).toBe(origin)
 })
 
 test("settings of the Worker that nobody speaks of stay, whatever they are", () => {
   const deployed = { LINK_SECONDS: "60", MADE_BY_HAND: { deep: [1] } }
-  expect(mergeSettings(readWanted({}), deployed)).toEqual(deployed)
+  expect(mergeSettings(readWanted({}), deployed, {})).toEqual(deployed)
+})
+
+test("a clone's own settings follow the clone until an operator sets them", () => {
+  const first = mergeSettings(readWanted({}), {}, { RUNNER_INSTANCES: "10" })
+  expect(first).toEqual({ RUNNER_INSTANCES: "10" })
+  const newer = mergeSettings(readWanted({}), first, { RUNNER_INSTANCES: "20" })
+  expect(newer).toEqual({ RUNNER_INSTANCES: "20" })
+  const set = mergeSettings(readWanted({ RUNNER_INSTANCES: "3" }), newer, newer)
+  expect(mergeSettings(readWanted({}), set, { RUNNER_INSTANCES: "30" })).toEqual(set)
+  const dropped = mergeSettings(readWanted({ RUNNER_INSTANCES: "" }), set, newer)
+  expect(dropped).toEqual(newer)
 })

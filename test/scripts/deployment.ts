@@ -30,7 +30,7 @@ export function makeMachine(cloudflare: CloudflareStandIn): Machine {
     HOME: folder,
     STATE_DIR: stateDir,
     WORDS_PATH: wordsPath,
-    NODE_OPTIONS: `--import=${join(HERE, "record-words.ts")}`,
+    NODE_OPTIONS: `--import=${import.meta.resolve("./record-words.ts")}`,
     CLOUDFLARE_API_BASE_URL: cloudflare.apiBase,
     CLOUDFLARE_API_TOKEN: cloudflare.token,
     CLOUDFLARE_ACCOUNT_ID: account?.id ?? "",
