@@ -14,6 +14,7 @@ import { mergeSettings, readWanted } from "./settings.ts"
 import type { Settings, Wanted } from "./settings.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
+const SERVER_ERROR = 500
 
 /** Everything that the steps after the checks need to know. */
 export type Deployment = {
@@ -28,6 +29,7 @@ export type Deployment = {
   origin: string
 }
 
+type Refusal = Answer & { isOk: false }
 type Outcome = { problems: string[]; deployment: Deployment | null }
 
 /** Checks this machine, the settings and the account; a Complaint names all that is missing. */
@@ -109,12 +111,18 @@ async function checkSite(site: {
 /** Why the credentials cannot manage the account's Workers; null where they can. */
 function refusalOf(subdomain: Answer, api: Cloudflare): string | null {
   if (subdomain.isOk || subdomain.code === NO_SUBDOMAIN_CODE) return null
+  if (subdomain.status >= SERVER_ERROR) return notWell(subdomain)
   return `Cloudflare refuses these credentials for account ${api.accountId}: ${subdomain.message}. A token needs the rights that docs/operate.md lists.`
 }
 
 /** Cloudflare gives one refusal for a plan without containers and for a token without the right. */
-function containersProblem(answer: Answer & { isOk: false }, { accountId }: Cloudflare): string {
+function containersProblem(answer: Refusal, { accountId }: Cloudflare): string {
+  if (answer.status >= SERVER_ERROR) return notWell(answer)
   return `Cloudflare refuses containers on account ${accountId}: ${answer.message}. They need the Workers Paid plan (https://dash.cloudflare.com/${accountId}/workers/plans), and a token of its own needs the right to edit containers.`
+}
+
+function notWell({ message }: Refusal): string {
+  return `Cloudflare's API is not well: ${message}. Try again later.`
 }
 
 /** Null where the account has no workers.dev name and the deployment no domain of its own. */

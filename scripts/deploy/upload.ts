@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Complaint } from "../local/complaint.ts"
 import { readKept, writeKept } from "../local/operator-tokens.ts"
@@ -45,16 +44,15 @@ async function runDeploy(
   secrets: Record<string, string>,
   logPath: string,
 ): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "lathe-deploy-"))
+  const words = ["deploy", "--config", configPath]
+  const path = join(dirname(configPath), "secrets.json")
   try {
-    const words = ["deploy", "--config", configPath]
     if (Object.keys(secrets).length > 0) {
-      const path = join(folder, "secrets.json")
       writeFileSync(path, JSON.stringify(secrets), { mode: 0o600 })
       words.push("--secrets-file", path)
     }
     await demandWrangler(words, { logPath })
   } finally {
-    rmSync(folder, { recursive: true })
+    rmSync(path, { force: true })
   }
 }

@@ -104,6 +104,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
 
 test("wherever Cloudflare fails, the step is named and the next run goes on", async () => {
   const failures = [
+    ["GET /accounts/*/containers/me", "Cloudflare's API is not well"],
     ["POST /accounts/*/d1/database", "Storage and queues: failed."],
     ["POST /accounts/*/r2/buckets", "Storage and queues: failed."],
     ["PUT /accounts/*/r2/buckets/*/lifecycle", "Storage and queues: failed."],
