@@ -1,0 +1,275 @@
+import type { Work } from "./work.ts"
+
+const clip = { in_1: "clip.mp4" }
+const two = { in_1: "clip.mp4", in_2: "tall.mov" }
+
+/** Transcodes, cuts, joins, geometry, time and colour. */
+export const VIDEO: Work[] = [
+  {
+    name: "shrinks a clip to H.264 and AAC in MP4",
+    inputs: clip,
+    outputs: { out_1: ["small.mp4", { format: "mp4", codecs: "h264 aac", size: "80x60" }] },
+    run: "ffmpeg -i {{in_1}} -vf scale=80:-2 -c:v libx264 -preset veryfast -crf 28 -c:a aac -b:a 64k {{out_1}}",
+  },
+  {
+    name: "makes HEVC with the tag that Apple wants",
+    inputs: clip,
+    outputs: { out_1: ["film.mp4", { codecs: "hevc aac", frames: 20 }] },
+    run: "ffmpeg -i {{in_1}} -c:v libx265 -preset ultrafast -x265-params log-level=error:keyint=10 -tag:v hvc1 -c:a copy {{out_1}}",
+  },
+  {
+    name: "makes VP8 and Vorbis in WebM",
+    inputs: clip,
+    outputs: { out_1: ["film.webm", { format: "webm", codecs: "vp8 vorbis" }] },
+    run: "ffmpeg -i {{in_1}} -c:v libvpx -deadline realtime -b:v 200k -c:a libvorbis {{out_1}}",
+  },
+  {
+    name: "makes VP9 and Opus in WebM at constant quality",
+    inputs: clip,
+    outputs: { out_1: ["film.webm", { codecs: "vp9 opus", size: "160x120" }] },
+    run: "ffmpeg -i {{in_1}} -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -crf 40 -b:v 0 -c:a libopus -ar 48000 {{out_1}}",
+  },
+  {
+    name: "makes AV1 with SVT",
+    inputs: clip,
+    outputs: { out_1: ["film.mp4", { codecs: "av1", seconds: 1 }] },
+    run: "ffmpeg -i {{in_1}} -t 1 -an -c:v libsvtav1 -preset 10 -crf 50 {{out_1}}",
+  },
+  {
+    name: "makes AV1 with the reference encoder",
+    inputs: clip,
+    outputs: { out_1: ["film.mkv", { format: "matroska", codecs: "av1", frames: 3 }] },
+    run: "ffmpeg -i {{in_1}} -frames:v 3 -an -c:v libaom-av1 -cpu-used 8 -crf 50 -b:v 0 {{out_1}}",
+  },
+  {
+    name: "makes ProRes for an editor",
+    inputs: clip,
+    outputs: { out_1: ["edit.mov", { codecs: "prores pcm_s16le", pixels: "yuv422p10le" }] },
+    run: "ffmpeg -i {{in_1}} -c:v prores_ks -profile:v 3 -pix_fmt yuv422p10le -c:a pcm_s16le {{out_1}}",
+  },
+  {
+    name: "makes DNxHR for an editor",
+    inputs: clip,
+    outputs: { out_1: ["edit.mov", { codecs: "dnxhd", size: "256x120" }] },
+    run: "ffmpeg -i {{in_1}} -frames:v 2 -an -vf scale=256:120 -c:v dnxhd -profile:v dnxhr_lb -pix_fmt yuv422p {{out_1}}",
+  },
+  {
+    name: "makes Motion JPEG in AVI",
+    inputs: clip,
+    outputs: { out_1: ["film.avi", { format: "avi", codecs: "mjpeg pcm_s16le" }] },
+    run: "ffmpeg -i {{in_1}} -c:v mjpeg -q:v 4 -pix_fmt yuvj420p -c:a pcm_s16le {{out_1}}",
+  },
+  {
+    name: "makes lossless FFV1 and FLAC in Matroska",
+    inputs: clip,
+    outputs: { out_1: ["archive.mkv", { codecs: "ffv1 flac", frames: 20 }] },
+    run: "ffmpeg -i {{in_1}} -c:v ffv1 -level 3 -g 1 -slices 4 -slicecrc 1 -c:a flac {{out_1}}",
+  },
+  {
+    name: "makes MPEG-2 for an old player",
+    inputs: clip,
+    outputs: { out_1: ["film.mpg", { format: "mpeg", codecs: "mpeg2video mp2", rate: "25/1" }] },
+    run: "ffmpeg -i {{in_1}} -r 25 -c:v mpeg2video -b:v 1M -c:a mp2 -f mpeg {{out_1}}",
+  },
+  {
+    name: "reads an old AVI",
+    inputs: { in_1: "old.avi" },
+    outputs: { out_1: ["new.mp4", { codecs: "h264 aac", seconds: 2 }] },
+    run: "ffmpeg -i {{in_1}} -c:v libx264 -preset ultrafast -c:a aac -movflags +faststart {{out_1}}",
+  },
+  {
+    name: "keeps an encoder to a rate with x264's own parameters",
+    inputs: clip,
+    outputs: { out_1: ["film.mp4", { codecs: "h264 aac", frames: 20 }] },
+    run: 'ffmpeg -i {{in_1}} -c:v libx264 -preset ultrafast -b:v 100k -maxrate 120k -bufsize 240k -x264-params "keyint=10:min-keyint=10:scenecut=0:nal-hrd=vbr" -profile:v baseline -level 3.0 {{out_1}}',
+  },
+  {
+    name: "encodes in two passes with a log of a name of its own",
+    inputs: clip,
+    outputs: { out_1: ["film.mp4", { codecs: "h264 aac", frames: 20 }] },
+    run: [
+      "ffmpeg -y -i {{in_1}} -c:v libx264 -b:v 80k -pass 1 -passlogfile passlog -an -f null /dev/null",
+      "ffmpeg -i {{in_1}} -c:v libx264 -b:v 80k -pass 2 -passlogfile passlog -c:a aac {{out_1}}",
+    ],
+  },
+  {
+    name: "encodes VP9 in two passes with the usual log",
+    inputs: clip,
+    outputs: { out_1: ["film.webm", { codecs: "vp9", seconds: 1 }] },
+    run: [
+      "-i in_1 -t 1 -c:v libvpx-vp9 -b:v 100k -deadline good -cpu-used 5 -pass 1 -an -f null -",
+      "-i in_1 -t 1 -c:v libvpx-vp9 -b:v 100k -deadline good -cpu-used 5 -pass 2 -an out_1",
+    ],
+  },
+  {
+    name: "cuts a piece without encoding it again",
+    inputs: clip,
+    outputs: { out_1: ["piece.mp4", { codecs: "h264 aac", seconds: 1 }] },
+    run: "ffmpeg -ss 00:00:00.5 -i {{in_1}} -t 1 -c copy -avoid_negative_ts make_zero {{out_1}}",
+  },
+  {
+    name: "cuts a piece to the frame",
+    inputs: clip,
+    outputs: { out_1: ["piece.mp4", { frames: 7 }] },
+    run: "ffmpeg -i {{in_1}} -ss 0.5 -to 1.2 -c:v libx264 -preset ultrafast -an {{out_1}}",
+  },
+  {
+    name: "cuts a piece out with trim and atrim",
+    inputs: clip,
+    outputs: { out_1: ["piece.mp4", { codecs: "h264 aac", seconds: 1 }] },
+    run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]trim=0.5:1.5,setpts=PTS-STARTPTS[v];[0:a]atrim=0.5:1.5,asetpts=PTS-STARTPTS[a]" -map "[v]" -map "[a]" -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "takes the last second of a clip",
+    inputs: clip,
+    outputs: { out_1: ["end.mp4", { seconds: 1 }] },
+    run: "ffmpeg -sseof -1 -i {{in_1}} -preset ultrafast {{out_1}}",
+  },
+  {
+    name: "joins clips of different sizes by the filter concat",
+    inputs: two,
+    outputs: { out_1: ["joined.mp4", { codecs: "h264 aac", size: "160x120", seconds: 3 }] },
+    run: 'ffmpeg -i {{in_1}} -i {{in_2}} -filter_complex "[1:v]scale=160:120:force_original_aspect_ratio=decrease,pad=160:120:-1:-1,setsar=1[s];[0:v]setsar=1[f];[f][0:a][s][1:a]concat=n=2:v=1:a=1[v][a]" -map "[v]" -map "[a]" -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "joins clips by an uploaded list",
+    inputs: { in_1: "clip.mp4", in_2: "clip.mp4", in_3: "list.txt" },
+    outputs: { out_1: ["joined.mp4", { codecs: "h264 aac", seconds: 4 }] },
+    run: "ffmpeg -f concat -safe 0 -i {{in_3}} -c copy {{out_1}}",
+  },
+  {
+    name: "joins transport streams by the protocol concat",
+    inputs: { in_1: "one.ts", in_2: "two.ts" },
+    outputs: { out_1: ["joined.mp4", { codecs: "h264 aac", seconds: 2 }] },
+    run: 'ffmpeg -i "concat:{{in_1}}|{{in_2}}" -c copy -bsf:a aac_adtstoasc {{out_1}}',
+  },
+  {
+    name: "fades from one clip into another",
+    inputs: two,
+    outputs: { out_1: ["faded.mp4", { codecs: "h264 aac", seconds: 2.5 }] },
+    run: 'ffmpeg -i in_1 -i in_2 -filter_complex "[0]fps=10,settb=AVTB[a];[1]scale=160:120,setsar=1,fps=10,settb=AVTB[b];[a][b]xfade=transition=fade:duration=0.5:offset=1.5[v];[0:a][1:a]acrossfade=d=0.5[s]" -map "[v]" -map "[s]" -pix_fmt yuv420p -preset ultrafast out_1',
+  },
+  {
+    name: "crops and pads to a square",
+    inputs: clip,
+    outputs: { out_1: ["square.mp4", { size: "128x128" }] },
+    run: 'ffmpeg -i {{in_1}} -vf "crop=100:100:(iw-ow)/2:(ih-oh)/2,pad=128:128:(ow-iw)/2:(oh-ih)/2:color=black" -an -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "makes a tall picture of a wide one over its own blur",
+    inputs: clip,
+    outputs: { out_1: ["story.mp4", { size: "90x160" }] },
+    run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]split[a][b];[a]scale=90:160:force_original_aspect_ratio=increase,crop=90:160,boxblur=10:2[bg];[b]scale=90:-2[fg];[bg][fg]overlay=(W-w)/2:(H-h)/2" -an -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "turns a clip by a quarter",
+    inputs: clip,
+    outputs: { out_1: ["turned.mp4", { size: "120x160" }] },
+    run: "ffmpeg -i {{in_1}} -vf transpose=1 -an -preset ultrafast {{out_1}}",
+  },
+  {
+    name: "turns a clip by an angle of its own, and mirrors it",
+    inputs: clip,
+    outputs: { out_1: ["turned.mp4", { size: "224x224" }] },
+    run: 'ffmpeg -i {{in_1}} -vf "rotate=PI/6:ow=224:oh=ow:c=white,hflip,vflip" -an -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "changes the frame rate",
+    inputs: clip,
+    outputs: { out_1: ["film.mp4", { rate: "5/1", frames: 10 }] },
+    run: "ffmpeg -i {{in_1}} -vf fps=5 -an -preset ultrafast {{out_1}}",
+  },
+  {
+    name: "makes slow motion with frames between the frames",
+    inputs: { in_1: "tall.mov" },
+    outputs: { out_1: ["slow.mp4", { seconds: 2, rate: "20/1" }] },
+    run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]setpts=2*PTS,minterpolate=fps=20:mi_mode=blend[v];[0:a]atempo=0.5[a]" -map "[v]" -map "[a]" -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "plays a clip at four times the speed",
+    inputs: clip,
+    outputs: { out_1: ["quick.mp4", { codecs: "h264 aac", seconds: 0.5 }] },
+    run: 'ffmpeg -i {{in_1}} -vf "setpts=0.25*PTS" -af "atempo=2.0,atempo=2.0" -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "plays a clip backwards",
+    inputs: clip,
+    outputs: { out_1: ["back.mp4", { frames: 20, seconds: 2 }] },
+    run: "ffmpeg -i {{in_1}} -vf reverse -af areverse -preset ultrafast {{out_1}}",
+  },
+  {
+    name: "repeats a clip",
+    inputs: clip,
+    outputs: { out_1: ["thrice.mp4", { codecs: "h264 aac", seconds: 6 }] },
+    run: "ffmpeg -stream_loop 2 -i {{in_1}} -c copy {{out_1}}",
+  },
+  {
+    name: "goes there and back, as a boomerang",
+    inputs: clip,
+    outputs: { out_1: ["boomerang.mp4", { frames: 40 }] },
+    run: 'ffmpeg -i {{in_1}} -filter_complex "[0:v]split[a][b];[b]reverse[r];[a][r]concat=n=2:v=1[v]" -map "[v]" -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "takes interlacing and noise out",
+    inputs: clip,
+    outputs: { out_1: ["clean.mp4", { frames: 20 }] },
+    run: 'ffmpeg -i {{in_1}} -vf "bwdif=mode=0,hqdn3d=4:3:6:4.5,unsharp=5:5:0.8" -an -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "steadies a clip in two commands",
+    inputs: clip,
+    outputs: { out_1: ["steady.mp4", { size: "160x120", frames: 20 }] },
+    run: [
+      "ffmpeg -i {{in_1}} -vf vidstabdetect=shakiness=5:result=transforms.trf -f null -",
+      "ffmpeg -i {{in_1}} -vf vidstabtransform=input=transforms.trf:smoothing=10 -an -preset ultrafast {{out_1}}",
+    ],
+  },
+  {
+    name: "brightens, saturates and corrects colours",
+    inputs: { in_1: "dark.mp4" },
+    outputs: { out_1: ["bright.mp4", { luma: [80, 200] }] },
+    run: 'ffmpeg -i {{in_1}} -vf "eq=brightness=0.5:contrast=1.1:saturation=1.4:gamma=1.2,curves=preset=lighter" -an -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "grades with an uploaded LUT",
+    inputs: { in_1: "dark.mp4", in_2: "invert.cube" },
+    outputs: { out_1: ["graded.mp4", { luma: [220, 255] }] },
+    run: "ffmpeg -i {{in_1}} -vf lut3d=file={{in_2}} -an -preset ultrafast -pix_fmt yuv420p {{out_1}}",
+  },
+  {
+    name: "replaces a green background",
+    inputs: { in_1: "green.mp4", in_2: "white.png" },
+    outputs: { out_1: ["keyed.mp4", { luma: [220, 255], frames: 25 }] },
+    run: 'ffmpeg -i {{in_1}} -i {{in_2}} -filter_complex "[0:v]chromakey=0x00ff00:0.2:0.1[k];[1:v][k]overlay=format=auto,format=yuv420p[v]" -map "[v]" -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "fades in from black and out",
+    inputs: clip,
+    outputs: { out_1: ["faded.mp4", { luma: [0, 9], seconds: 2 }] },
+    run: 'ffmpeg -i {{in_1}} -vf "fade=t=in:st=0:d=0.5,fade=t=out:st=1.5:d=0.5" -af "afade=t=in:d=0.5,afade=t=out:st=1.5:d=0.5" -preset ultrafast {{out_1}}',
+  },
+  {
+    name: "hides a face behind a blur",
+    inputs: clip,
+    outputs: { out_1: ["hidden.mp4", { size: "160x120", frames: 20 }] },
+    run: "ffmpeg -i in_1 -filter_complex \"[0:v]crop=60:40:20:30,boxblur=10[b];[0:v][b]overlay=20:30:enable='between(t,0,1)'[v]\" -map [v] -map 0:a -c:a copy -preset ultrafast out_1",
+  },
+  {
+    name: "converts between colour spaces and bit depths",
+    inputs: clip,
+    outputs: { out_1: ["deep.mkv", { pixels: "yuv420p10le" }] },
+    run: "ffmpeg -i {{in_1}} -vf zscale=80:60:filter=lanczos,colorspace=bt709:iall=smpte170m:fast=1,format=yuv420p10le -c:v libx265 -preset ultrafast -x265-params log-level=none -an {{out_1}}",
+  },
+  {
+    name: "keeps the quality of two versions in a file",
+    inputs: { in_1: "clip.mp4", in_2: "old.avi" },
+    outputs: { out_1: ["psnr.log", { text: /n:20 .*psnr_avg:/ }] },
+    run: 'ffmpeg -i {{in_2}} -i {{in_1}} -lavfi "[0:v][1:v]psnr=stats_file={{out_1}}" -f null -',
+  },
+  {
+    name: "compares two versions and leaves the log behind",
+    inputs: { in_1: "clip.mp4", in_2: "old.avi" },
+    outputs: { out_1: ["side.mp4", { size: "320x120" }] },
+    run: 'ffmpeg -i in_1 -i in_2 -filter_complex "[0:v]split[a][b];[1:v]split[c][d];[a][c]ssim=stats_file=ssim.log[s];[b][d]hstack[v]" -map "[v]" -preset ultrafast out_1 -map "[s]" -f null -',
+  },
+]

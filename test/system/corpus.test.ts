@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { makeFixtures } from "../corpus/fixtures.ts"
+import { LEGITIMATE } from "../corpus/legitimate.ts"
+import { expectFacts } from "../corpus/measure.ts"
+import type { Facts, Work } from "../corpus/work.ts"
+import { openAccount } from "../support/account.ts"
+import type { Account, MadeFile } from "../support/account.ts"
+import { startService } from "./service.ts"
+import type { TestService } from "./service.ts"
+
+const ZIP = "PK\u0003\u0004"
+
+let service: TestService
+let account: Account
+let folder: string
+let pathOf: (name: string) => string
+const uploads = new Map<string, Promise<string>>()
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lathe-corpus-"))
+  pathOf = await makeFixtures(folder)
+  service = await startService()
+  account = openAccount(service.origin, await service.makeKey("corpus"))
+})
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+describe.concurrent("a user", () => {
+  test.for(LEGITIMATE.map((work) => [work.name, work] as const))("%s", async ([, work]) => {
+    const { record, refused } = await account.run({
+      ...(typeof work.run === "string"
+        ? { ffmpeg_command: work.run }
+        : { ffmpeg_commands: work.run }),
+      input_files: await inputsOf(work),
+      output_files: Object.fromEntries(
+        Object.entries(work.outputs).map(([key, [name]]) => [key, name]),
+      ),
+    })
+    expect(refused).toBeNull()
+    expect([record?.status, record?.processing_errors]).toEqual(["success", undefined])
+    for (const [key, [, facts]] of Object.entries(work.outputs)) {
+      const made = record?.output_files[key]
+      if (made === undefined || typeof made === "string") throw new Error(`${key} was not made`)
+      await expectFacts(await fetchOutput(made, facts), facts)
+    }
+  })
+})
+
+async function inputsOf(work: Work): Promise<Record<string, string>> {
+  const ids = Object.entries(work.inputs ?? {}).map(
+    async ([key, name]) => [key, `svc_id://${await uploadOnce(name)}`] as const,
+  )
+  return Object.fromEntries(await Promise.all(ids))
+}
+
+/** Every fixture is uploaded once, when the first command needs it. */
+function uploadOnce(name: string): Promise<string> {
+  const known = uploads.get(name)
+  if (known) return known
+  const uploading = (async () => {
+    const { id } = await account.upload(name, new Uint8Array(await readFile(pathOf(name))))
+    return id
+  })()
+  uploads.set(name, uploading)
+  return uploading
+}
+
+/** Fetches an output into a folder of its own; answers the path of the file to look at. */
+async function fetchOutput(made: MadeFile, facts: Facts): Promise<string> {
+  const place = join(folder, made.id)
+  await mkdir(place)
+  const own = await account.download(made.download_url)
+  if (!facts.members) {
+    await writeFile(join(place, made.name), own)
+    return join(place, made.name)
+  }
+  const members = made.files ?? []
+  const names = members.map(({ name }) => name)
+  for (const member of members) {
+    await writeFile(join(place, member.name), await account.download(member.download_url))
+  }
+  for (const pattern of facts.members) expect(names).toContainEqual(expect.stringMatching(pattern))
+  if (facts.memberCount !== undefined) expect(names).toHaveLength(facts.memberCount)
+  if (facts.isZip === true) {
+    const text = Buffer.from(own).toString("latin1")
+    expect(text.slice(0, ZIP.length)).toBe(ZIP)
+    for (const name of names) expect(text).toContain(name)
+  }
+  if (!/\.(?:m3u8|mpd)$/.test(made.name) || made.name.includes("%")) {
+    return join(place, names.toSorted()[0] ?? "")
+  }
+  await writeFile(join(place, made.name), own)
+  return join(place, made.name)
+}
