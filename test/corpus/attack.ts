@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import type { Place } from "../support/canaries.ts"
+import { wordsOf } from "./fixtures.ts"
+
+const run = promisify(execFile)
+
+/** A file that comes with an attack: its text, the words of ffmpeg that make it, or C source. */
+export type Brought = string | { made: string } | { source: string }
+
+/** Something that a hostile user sends. */
+export type Attack = {
+  name: string
+  /** What follows `ffmpeg`, by entries; inputs and outputs by their keys. */
+  words: (place: Place) => string | string[]
+  /** Files that it brings along: name and content by key. */
+  inputs?: (place: Place) => Record<string, [name: string, content: Brought]>
+  /** Names by key; one output of plain bytes unless it says otherwise. */
+  outputs?: Record<string, string>
+  /**
+   * What shows that it worked, beside the canaries: that it succeeds at all, or that something
+   * light is on what must be a black picture of 8 bits a pixel.
+   */
+  harm?: "success" | "picture"
+  /** Why the ffmpeg of this machine cannot do it; others can, or it may learn it. */
+  unproven?: string
+}
+
+export const PICTURE = "-f lavfi -i color=black:s=400x40:d=0.1:r=10"
+export const TONE = "-f lavfi -i sine=d=0.2"
+/** Frames as one byte a pixel. */
+export const GRAY = "-pix_fmt gray -f rawvideo out_1"
+/** Samples as they come. */
+export const BYTES = "-f u8 -ar 8000"
+
+export function outputsOf(attack: Attack): Record<string, string> {
+  return attack.outputs ?? { out_1: "out.bin" }
+}
+
+/** The files that an attack brings along, by key. */
+export async function bring(
+  attack: Attack,
+  place: Place,
+): Promise<{ key: string; name: string; content: Uint8Array<ArrayBuffer> }[]> {
+  const brought = Object.entries(attack.inputs?.(place) ?? {})
+  const all = brought.map(async ([key, [name, content]]) => {
+    return { key, name, content: new Uint8Array(await contentOf(name, content)) }
+  })
+  return await Promise.all(all)
+}
+
+async function contentOf(name: string, content: Brought): Promise<Buffer> {
+  if (typeof content === "string") return Buffer.from(content)
+  const folder = await mkdtemp(join(tmpdir(), "lathe-brought-"))
+  try {
+    if ("source" in content) {
+      await writeFile(join(folder, "source.c"), content.source)
+      await run("cc", ["-shared", "-fPIC", "-o", name, "source.c"], { cwd: folder })
+    } else {
+      await mkdir(join(folder, "x"))
+      await writeFile(join(folder, "note.txt"), "nothing but a note")
+      await run("ffmpeg", ["-v", "error", "-y", ...wordsOf(content.made), name], { cwd: folder })
+    }
+    return await readFile(join(folder, name))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Whether a picture of one byte a pixel shows anything. */
+export function isLight(bytes: Uint8Array): boolean {
+  return bytes.some((value) => value > 100)
+}

@@ -1,0 +1,120 @@
+import { spawn, spawnSync } from "node:child_process"
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { substitute } from "../../src/contract/command-line.ts"
+import { inputName } from "../../src/contract/task.ts"
+import { bring, isLight, outputsOf } from "../corpus/attack.ts"
+import type { Attack } from "../corpus/attack.ts"
+import { wordsOf } from "../corpus/fixtures.ts"
+import { ATTACKS } from "../corpus/hostile-commands.ts"
+import { SHELL_LINES } from "../corpus/hostile-requests.ts"
+import { makeCanaryMedia } from "../corpus/canary-media.ts"
+import { makeMarker, openCanaries } from "../support/canaries.ts"
+import type { Evidence } from "../support/canaries.ts"
+
+const RUN_MS_MAX = 10_000
+/** The release that every attack was tried on; another may lack what one uses. */
+const MEASURED_MAJOR = "5"
+
+const major = /^ffmpeg version (\d+)/.exec(spawnSync("ffmpeg", ["-version"]).stdout.toString())?.[1]
+const neighbour = makeMarker()
+const stored = makeMarker()
+const environment = makeMarker()
+let media: Record<string, Uint8Array>
+
+beforeAll(async () => {
+  media = await makeCanaryMedia()
+})
+
+/** Runs an attack with nothing around it; answers the harm that it did. */
+async function attackBare(attack: Attack): Promise<{ harm: string[]; log: string }> {
+  const base = await mkdtemp(join(tmpdir(), "lathe-bare-"))
+  const [work, state] = [join(base, "work"), join(base, "state")]
+  const workspace = join(work, "mine")
+  const blobs = join(state, "v3/r2/bucket/blobs")
+  for (const folder of [workspace, join(work, "theirs"), blobs]) {
+    await mkdir(folder, { recursive: true })
+  }
+  await writeFile(join(work, "theirs/in_1.txt"), neighbour)
+  await writeFile(join(state, "secrets.json"), stored)
+  await writeFile(join(blobs, "blob"), stored)
+  await using canaries = await openCanaries({ work, state, media }, [
+    neighbour,
+    stored,
+    environment,
+  ])
+  try {
+    const brought = await bring(attack, canaries.place)
+    const names = new Map(Object.entries(outputsOf(attack)))
+    for (const { key, name, content } of brought) {
+      names.set(key, inputName(key, name))
+      await writeFile(join(workspace, inputName(key, name)), content)
+    }
+    const lines = [attack.words(canaries.place)].flat()
+    const ends = []
+    for (const line of lines) ends.push(await runBare(substitute(wordsOf(line), names), workspace))
+    const evidence: Evidence = { log: ends.map(({ log }) => log).join("\n") }
+    const own = new Set(brought.map(({ key, name }) => inputName(key, name)))
+    for (const name of (await readdir(workspace)).filter((each) => !own.has(each))) {
+      evidence[name] = await readFile(join(workspace, name))
+    }
+    const isDone = ends.every(({ exitCode }) => exitCode === 0)
+    const shown = evidence["out.bin"] ?? ""
+    const harm = [
+      ...(await canaries.damage(evidence)),
+      ...(attack.harm === "success" && isDone ? ["it succeeded"] : []),
+      ...(attack.harm === "picture" && isLight(Buffer.from(shown)) ? ["it shows something"] : []),
+    ]
+    return { harm, log: String(evidence["log"]) }
+  } finally {
+    await rm(base, { recursive: true, force: true })
+  }
+}
+
+async function runBare(words: string[], cwd: string) {
+  const child = spawn("ffmpeg", ["-nostdin", "-hide_banner", "-y", ...words], {
+    cwd,
+    env: { PATH: process.env["PATH"], CANARY: environment },
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: RUN_MS_MAX,
+    killSignal: "SIGKILL",
+  })
+  let log = ""
+  child.stderr.on("data", (data: Buffer) => (log = (log + data.toString("latin1")).slice(-65_536)))
+  const exitCode = await new Promise<number | null>((resolve) => child.once("close", resolve))
+  return { exitCode, log }
+}
+
+describe.concurrent.for(Object.entries(ATTACKS))("where nothing is around, %s", ([, attacks]) => {
+  const proven = attacks.filter(({ unproven }) => unproven === undefined)
+  let fired = 0
+
+  test.for(proven.map((attack) => [attack.name, attack] as const))(
+    "works by %s",
+    async ([, attack], { skip }) => {
+      const { harm, log } = await attackBare(attack)
+      if (harm.length > 0) fired += 1
+      if (harm.length === 0 && major !== MEASURED_MAJOR) skip(`ffmpeg ${major} does not do it`)
+      expect({ log, isHarmed: harm.length > 0 }).toEqual({ log, isHarmed: true })
+    },
+  )
+
+  afterAll(() => {
+    expect(fired).toBeGreaterThan(proven.length / 2)
+  })
+})
+
+describe.concurrent("a shell does harm by a line with", () => {
+  test.for(SHELL_LINES)("%s", async ([, line]) => {
+    const cwd = await mkdtemp(join(tmpdir(), "lathe-shell-"))
+    await using canaries = await openCanaries({ work: cwd, state: cwd, media }, [])
+    const script = line(canaries.place).replaceAll("{{out_1}}", "out.bin")
+    const child = spawn("sh", ["-c", script], { cwd, stdio: "ignore", timeout: RUN_MS_MAX })
+    await new Promise((resolve) => child.once("close", resolve))
+    const made = await readFile(join(cwd, "out.bin")).catch(() => "")
+    expect(await canaries.damage({ made })).not.toEqual([])
+    await rm(cwd, { recursive: true, force: true })
+  })
+})
