@@ -118,11 +118,7 @@ export const REFUSED_GRAPHS: Record<string, readonly RefusedCase[]> = {
     ["-f lavfi -i flite=textfile=/etc/passwd out_1", "path_not_allowed", "flite"],
     ["-i in_1 -lavfi showcqt=axisfile=/x out_1", "path_not_allowed", "showcqt"],
     ["-i in_1 -vf any_filter=any_option=/x out_1", "path_not_allowed", "any_filter"],
-    [
-      "-i in_1 -vf any_filter=any_option='http\\\\://x' out_1",
-      "url_not_allowed",
-      "any_filter",
-    ],
+    ["-i in_1 -vf any_filter=any_option='http\\\\://x' out_1", "url_not_allowed", "any_filter"],
     ["-i in_1 -vf scale=threads=1000 out_1", "value_not_allowed", "threads"],
   ],
 }
