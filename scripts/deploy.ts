@@ -8,6 +8,7 @@ import { migrate } from "./deploy/migrate.ts"
 import { rehearse } from "./deploy/rehearsal.ts"
 import { makeResources } from "./deploy/resources.ts"
 import { planSecrets } from "./deploy/secrets.ts"
+import { describeSettings } from "./deploy/settings.ts"
 import { deployWorker } from "./deploy/upload.ts"
 import { Complaint, runScript } from "./local/complaint.ts"
 import { readKept } from "./local/operator-tokens.ts"
@@ -23,6 +24,7 @@ await runScript(async () => {
   } else {
     const deployment = await checkEverything(process.env, stateDir)
     console.log(`Checked: ${toolVersions()}, Docker, account ${deployment.api.accountId}.`)
+    console.log(`Settings: ${describeSettings(deployment.vars)}.`)
     await deploy(deployment, flags.rotatesOperatorToken)
     await sayHowToGoOn(deployment)
   }

@@ -10,11 +10,11 @@ import { readDeployed } from "./deployed.ts"
 import type { DeployedWorker } from "./deployed.ts"
 import { findDomainProblem } from "./domain.ts"
 import { findDockerProblem, findWrongTools } from "./machine.ts"
+import { findClosedServices, sayRefusal } from "./services.ts"
 import { mergeSettings, readWanted } from "./settings.ts"
 import type { Settings, Wanted } from "./settings.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
-const SERVER_ERROR = 500
 
 /** Everything that the steps after the checks need to know. */
 export type Deployment = {
@@ -29,7 +29,6 @@ export type Deployment = {
   origin: string
 }
 
-type Refusal = Answer & { isOk: false }
 type Outcome = { problems: string[]; deployment: Deployment | null }
 
 /** Checks this machine, the settings and the account; a Complaint names all that is missing. */
@@ -60,13 +59,11 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
   if (!account.isFound) return { problems: [account.problem], deployment: null }
   const { api } = account
   const wanted = readWanted(environment)
-  const [subdomain, containers] = await Promise.all([
-    call(api, "GET", "/workers/subdomain"),
-    call(api, "GET", "/containers/me"),
-  ])
-  const refusal = refusalOf(subdomain, api)
-  if (refusal !== null) return { problems: [refusal], deployment: null }
-  const problems = containers.isOk ? [] : [containersProblem(containers, api)]
+  const subdomain = await call(api, "GET", "/workers/subdomain")
+  if (!subdomain.isOk && subdomain.code !== NO_SUBDOMAIN_CODE) {
+    return { problems: [sayRefusal(subdomain, `on account ${api.accountId}`)], deployment: null }
+  }
+  const problems = await findClosedServices(api)
   // A name that is not valid cannot be looked up.
   if (wanted.problems.length > 0) return { problems, deployment: null }
   const site = await checkSite({ environment, stateDir, api, wanted, subdomain })
@@ -106,23 +103,6 @@ async function checkSite(site: {
     return { problems, deployment: null }
   }
   return { problems, deployment: { place, api, name, deployed, vars, origin } }
-}
-
-/** Why the credentials cannot manage the account's Workers; null where they can. */
-function refusalOf(subdomain: Answer, api: Cloudflare): string | null {
-  if (subdomain.isOk || subdomain.code === NO_SUBDOMAIN_CODE) return null
-  if (subdomain.status >= SERVER_ERROR) return notWell(subdomain)
-  return `Cloudflare refuses these credentials for account ${api.accountId}: ${subdomain.message}. A token needs the rights that docs/operate.md lists.`
-}
-
-/** Cloudflare gives one refusal for a plan without containers and for a token without the right. */
-function containersProblem(answer: Refusal, { accountId }: Cloudflare): string {
-  if (answer.status >= SERVER_ERROR) return notWell(answer)
-  return `Cloudflare refuses containers on account ${accountId}: ${answer.message}. They need the Workers Paid plan (https://dash.cloudflare.com/${accountId}/workers/plans), and a token of its own needs the right to edit containers.`
-}
-
-function notWell({ message }: Refusal): string {
-  return `Cloudflare's API is not well: ${message}. Try again later.`
 }
 
 /** Null where the account has no workers.dev name and the deployment no domain of its own. */

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
 import { Complaint } from "../local/complaint.ts"
 
-const PATIENCE_MS = 180_000
+const PATIENCE_MS = 300_000
 const ASK_AGAIN_AFTER_MS = 2000
 const ANSWER_WITHIN_MS = 10_000
 
 const healthy = z.object({ status: z.literal("ok") })
 
-/** Waits until the service says that it is well; a new name takes a minute to be known. */
+/** Waits until the service says that it is well; a new name takes minutes to be known. */
 export async function untilLive(origin: string): Promise<void> {
   const url = `${origin}/v1/health`
   const lastTryAt = Date.now() + PATIENCE_MS

@@ -6,7 +6,7 @@ import { deriveConfig, queuesOf, settingsOfClone, writeConfig } from "./config.t
 import type { Config } from "./config.ts"
 import { findDockerProblem, findWrongTools, toolVersions } from "./machine.ts"
 import { migrate } from "./migrate.ts"
-import { mergeSettings, readWanted } from "./settings.ts"
+import { describeSettings, mergeSettings, readWanted } from "./settings.ts"
 import { demandWrangler } from "./wrangler.ts"
 
 /** Does everything of a deployment that needs no account, in places that are thrown away. */
@@ -50,7 +50,7 @@ function planOf(config: Config): string {
     ...config.r2_buckets.map(({ bucket_name: name }) => `  R2 bucket    ${name}`),
     `  Queues       ${queuesOf(config).join(", ")}`,
     `  Containers   ${containers.join(", ")}`,
-    `  Settings     ${JSON.stringify(config.vars)}`,
+    `  Settings     ${describeSettings(config.vars)}`,
     "  Secrets      LATHE_SECRET, OPERATOR_TOKEN",
   ].join("\n")
 }

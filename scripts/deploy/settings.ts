@@ -92,6 +92,16 @@ export function mergeSettings(wanted: Wanted, deployed: Settings, fromClone: Set
   return Object.fromEntries(all.toSorted(([one], [other]) => one.localeCompare(other)))
 }
 
+/** The settings that an operator can set, as they are deployed, for a person. */
+export function describeSettings(values: Settings): string {
+  const lines = settingNames.flatMap((name) => {
+    const { [name]: value } = values
+    if (value === undefined) return []
+    return [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`]
+  })
+  return lines.length > 0 ? lines.join(" ") : "every default"
+}
+
 function givenNames(deployed: Settings): string[] {
   const { [GIVEN]: names } = deployed
   return typeof names === "string" ? names.split(",") : []

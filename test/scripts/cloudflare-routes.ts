@@ -51,6 +51,13 @@ const routes: Route[] = [
   ],
 
   [
+    "GET /accounts/*/r2/buckets",
+    ({ state }) =>
+      state.hasR2
+        ? { buckets: [...state.buckets.keys()].map((name) => ({ name })) }
+        : refusal(403, 10_042, "Please enable R2 through the Cloudflare Dashboard."),
+  ],
+  [
     "GET /accounts/*/r2/buckets/*",
     ({ state, parts }) =>
       state.buckets.has(parts[1] ?? "")

@@ -12,6 +12,7 @@ export type CloudflareState = {
   accounts: { id: string; name: string }[]
   hasSubdomain: boolean
   hasContainers: boolean
+  hasR2: boolean
   databases: { uuid: string; name: string; sqlite: DatabaseSync }[]
   buckets: Map<string, { id: string }[]>
   queues: { queue_id: string; queue_name: string; consumers: Consumer[] }[]
@@ -48,6 +49,7 @@ export function makeCloudflareState(): CloudflareState {
     accounts: [{ id: "account-1", name: "Acme" }],
     hasSubdomain: true,
     hasContainers: true,
+    hasR2: true,
     databases: [],
     buckets: new Map(),
     queues: [],

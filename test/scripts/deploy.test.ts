@@ -7,7 +7,7 @@ import { makeMachine, readAll } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
 
 // Each run starts wrangler several times.
-vi.setConfig({ testTimeout: 180_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 const EVERYTHING = {
   databases: ["lathe"],
@@ -34,6 +34,7 @@ afterEach(async () => {
 test("the first deployment makes everything once, the second changes nothing", async () => {
   const first = await machine.run("deploy")
   expect(first.output).toContain(`Lathe answers at ${cloudflare.origin}/v1.`)
+  expect(first.output).toContain(`Settings: PUBLIC_ORIGIN=${cloudflare.origin}`)
   expect(first.exitCode).toBe(0)
   expect(whatIsThere()).toEqual(EVERYTHING)
   expect(tablesOf(cloudflare)).toContain("jobs")
@@ -171,12 +172,14 @@ test("a name and a domain of one's own reach everything that is made", async () 
 test("all that is missing is said at once, before anything is changed", async () => {
   cloudflare.hasSubdomain = false
   cloudflare.hasContainers = false
+  cloudflare.hasR2 = false
   const { exitCode, output } = await machine.run("deploy", [], {
     WRANGLER_DOCKER_BIN: "/nonexistent/docker",
   })
   expect(exitCode).toBe(1)
   expect(output).toContain("has no workers.dev name yet")
   expect(output).toContain("need the Workers Paid plan")
+  expect(output).toContain("R2 is switched on once")
   expect(output).toContain("Docker does not answer")
   expect(cloudflare.calls.filter((call) => !call.startsWith("GET "))).toEqual([])
 })
@@ -184,7 +187,7 @@ test("all that is missing is said at once, before anything is changed", async ()
 test("one account of the log-in is taken, several ask for CLOUDFLARE_ACCOUNT_ID", async () => {
   cloudflare.hasContainers = false
   const one = await machine.run("deploy", [], { CLOUDFLARE_ACCOUNT_ID: "" })
-  expect(one.output).toContain("refuses containers on account account-1")
+  expect(one.output).toContain("for containers on account account-1")
   cloudflare.accounts.push({ id: "account-2", name: "Beta" })
   const several = await machine.run("deploy", [], { CLOUDFLARE_ACCOUNT_ID: "" })
   expect(several.exitCode).toBe(1)
