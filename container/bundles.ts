@@ -29,6 +29,8 @@ const PASS_LOG = /\.log(?:\.(?:mbtree|cutree|temp))*$|\.trf$/
 const LOOKS_AT_ONCE = 16
 const PLAYLIST_BYTES_MAX = 4 * 1024 * 1024
 const PLAYLISTS_BYTES_MAX = 16 * 1024 * 1024
+const HLS_PLAYLISTS_MAX = 500
+const DASH_MANIFESTS_MAX = 8
 
 const order = new Intl.Collator("en", { numeric: true })
 
@@ -44,6 +46,8 @@ export async function gatherBundles(
   const bundles = outputs.filter(({ name }) => bundleKindOf(name) !== null)
   if (bundles.length === 0) return new Map()
   const files = await listFiles(run, outputs)
+  const excess = findExcess([...files.keys()])
+  if (excess) return excess
   const playlists = await readPlaylists(run.workspace, files)
   const claimed = bundles.map(({ name }) => claim(name, [...files.keys()], playlists))
   const taken = new Set(claimed.flatMap((names) => [...names]))
@@ -77,11 +81,13 @@ async function readPlaylists(
   files: Map<string, Stats>,
 ): Promise<Map<string, Playlist>> {
   const playlists = new Map<string, Playlist>()
-  let bytes = 0
+  const room = { bytes: PLAYLISTS_BYTES_MAX, hls: HLS_PLAYLISTS_MAX, dash: DASH_MANIFESTS_MAX }
   for (const [name, { size }] of files) {
     if (!isPlaylist(name) || size > PLAYLIST_BYTES_MAX) continue
-    bytes += size
-    if (bytes > PLAYLISTS_BYTES_MAX) break
+    const kind = /\.mpd$/i.test(name) ? "dash" : "hls"
+    if (room[kind] === 0 || room.bytes < size) continue
+    room[kind] -= 1
+    room.bytes -= size
     await using handle = await openPlainFile(join(workspace, name))
     playlists.set(name, readPlaylist(name, await handle.readFile("utf8")))
   }
@@ -123,8 +129,6 @@ function findFailure(
   bundles: readonly TaskOutput[],
   gathered: Map<string, BundleFiles>,
 ): Explained | null {
-  let count = 0
-  let bytes = 0
   for (const { key, name } of bundles) {
     const names = gathered.get(key)?.names ?? []
     const isMissing = bundleKindOf(name) === "playlist" && names[0] !== name
@@ -136,13 +140,16 @@ function findFailure(
       const message = `The output ${key} ("${name}") has a file that cannot be kept: ${expected}.`
       return blameCaller("no_output", message)
     }
-    count += names.length
-    for (const each of names) bytes += byteLengthOf(each)
   }
-  if (count > MEMBERS_MAX) {
-    const message = `The outputs have ${count} files, and a command may make ${MEMBERS_MAX}.`
+  return findExcess([...gathered.values()].flatMap(({ names }) => names))
+}
+
+function findExcess(names: readonly string[]): Explained | null {
+  if (names.length > MEMBERS_MAX) {
+    const message = `The outputs have ${names.length} files, and a command may make ${MEMBERS_MAX}.`
     return blameCaller("file_limit", message)
   }
+  const bytes = names.reduce((sum, name) => sum + byteLengthOf(name), 0)
   if (bytes <= MEMBER_NAMES_BYTES_MAX) return null
   const message = `The names of the outputs' files have ${bytes} bytes, and all together they may have ${MEMBER_NAMES_BYTES_MAX}: use shorter ones.`
   return blameCaller("file_limit", message)

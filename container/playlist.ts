@@ -1,9 +1,9 @@
 /** What a playlist says of the files beside it, and how long it plays, where it says so. */
 export type Playlist = { isNaming: (name: string) => boolean; durationSeconds: number | null }
 
-/** Where a template has more places than this, finding what fits it could take for ever. */
-const TEMPLATE_PLACES_MAX = 3
-const TEMPLATES_MAX = 200
+/** Finding what fits more templates, or more places in one, could take for ever. */
+const TEMPLATES_MAX = 16
+const TEMPLATE_PLACES_MAX = 2
 
 const DIGITS = String.raw`\d+`
 const PLACES: Record<string, string> = {
@@ -36,7 +36,7 @@ function readManifest(text: string): Playlist {
   const names = new Set<string>()
   const templates = new Map<string, RegExp>()
   const attributes = text.matchAll(/\s(?:media|initialization|sourceURL|index)="([^"]*)"/g)
-  for (const [, uri = ""] of [...attributes, ...text.matchAll(/<BaseURL[^>]*>([^<]*)</g)]) {
+  for (const [, uri = ""] of [...attributes, ...text.matchAll(/<BaseURL[^<>]*>([^<]*)</g)]) {
     const named = decodeEntities(uri).trim()
     if (!named.includes("$")) addName(names, named)
     else if (templates.size < TEMPLATES_MAX && !templates.has(named)) {

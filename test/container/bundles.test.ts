@@ -216,16 +216,21 @@ describe("a bundle", () => {
     })
   })
 
-  test("with more files than a command may make fails as too many", async () => {
-    const loop = "-f lavfi -i color=s=2x2:r=1000:d=5.5 -frames:v 5001"
-    await harness.close()
-    harness = await startHarness({
-      limits: { ...harness.settings.limits, workspaceFiles: 10_000 },
-    })
-    const report = await run([`${loop} out_1`], ["f_%04d.pgm"])
-    expect(report).toMatchObject({ failure: { code: "file_limit" } })
-    expect(harness.io.outputs.size).toBe(0)
-  }, 60_000)
+  test.for<[string, string[]]>([
+    ["more files than a command may make", Array.from({ length: 5001 }, (_, n) => `f_${n}.png`)],
+    [
+      "names that are too long together",
+      Array.from({ length: 2000 }, (_, n) => `${"é".repeat(110)}_${n}.png`),
+    ],
+  ])("with %s fails as too many", async ([, names]) => {
+    const workspace = await mkdtemp(join(tmpdir(), "lathe-bundle-"))
+    for (const name of names) await writeFile(join(workspace, name), "x")
+    const order = harness.order([["x"]])
+    const outputs = [{ key: "out_1", name: "f_%d.png" }]
+    const gathered = await gatherBundles({ workspace, order, signal: never }, outputs)
+    await rm(workspace, { recursive: true })
+    expect(gathered).toMatchObject({ blame: "caller", failure: { code: "file_limit" } })
+  })
 
   test("tries a member again where the service fails once", async () => {
     const failed = new Set<string>()

@@ -180,6 +180,21 @@ describe("HLS", () => {
     expect(output.parse(record.output_files["out_1"]).files).toBeUndefined()
   })
 
+  it("whose list another muxer writes has the segments that it names", async () => {
+    const record = await ffmpeg(
+      `${PICTURE} ${CODING} -f segment -segment_time 2 -segment_list {{out_1}} part_%03d.ts`,
+      "parts.m3u8",
+    )
+    const parts = bundleOf(record)
+    expect(parts.files.map(({ name }) => name)).toEqual([
+      "parts.m3u8",
+      "part_000.ts",
+      "part_001.ts",
+    ])
+    const [, ...segments] = parts.files
+    expect(await follow(parts.download_url)).toEqual(segments.map(({ size_bytes }) => size_bytes))
+  })
+
   it("with spaces, umlauts and percent signs in its names is found beside the playlist", async () => {
     const record = await ffmpeg(
       `${PICTURE} ${CODING} -f hls -hls_time 2 -hls_segment_filename 'Teil ä 50%_%d.ts' out_1`,
