@@ -22,6 +22,8 @@ export type Order = {
   name: string
   commands: string[]
   outputs: Record<string, { name: string; codecs: string[] }>
+  /** Names of outputs of several files, whose every file is to be there. */
+  bundles?: Record<string, string>
   errorCode?: string
   priority?: number
 }
@@ -55,9 +57,12 @@ const TWO_PASSES: Order = {
   outputs: { out_1: MP4 },
 }
 
-const TWO_OUTPUTS: Order = {
-  name: "two outputs",
-  commands: [`ffmpeg -re -i {{in_1}} ${X264} -an {{out_1}} -vn -c:a libmp3lame {{out_2}}`],
+const SEVERAL_OUTPUTS: Order = {
+  name: "several outputs",
+  commands: [
+    `ffmpeg -re -i {{in_1}} ${X264} -an {{out_1}} -vn -c:a libmp3lame {{out_2}} -an -r 4 {{out_3}}`,
+  ],
+  bundles: { out_3: "frame_%03d.jpg" },
   outputs: {
     out_1: { name: "picture.mp4", codecs: ["h264"] },
     out_2: { name: "sound.mp3", codecs: ["mp3"] },
@@ -95,7 +100,7 @@ export async function submitBatch(
   const target = await submitCommand(bed, order)
   onTarget(target.id)
   const others = await Promise.all([
-    ...[TWO_PASSES, TWO_OUTPUTS, FAILING, CANCELED].map((order) => submitCommand(bed, order)),
+    ...[TWO_PASSES, SEVERAL_OUTPUTS, FAILING, CANCELED].map((order) => submitCommand(bed, order)),
     submitFile(bed),
   ])
   return { target, all: [target, ...others] }
@@ -126,7 +131,10 @@ async function submitCommand(bed: Bed, order: Order): Promise<AcceptedJob> {
   const body = JSON.stringify({
     ...(more.length > 0 ? { ffmpeg_commands: order.commands } : { ffmpeg_command: only }),
     input_files: { in_1: `svc_id://${bed.mediaFileId}` },
-    output_files: Object.fromEntries(entries.map(([key, { name }]) => [key, name])),
+    output_files: {
+      ...Object.fromEntries(entries.map(([key, { name }]) => [key, name])),
+      ...order.bundles,
+    },
     webhook: bed.receiver.url,
     priority: order.priority ?? 50,
   })

@@ -13,7 +13,8 @@ const HEARD_MS_MAX = 150_000
 const SECONDS_OFF_MAX = 0.4
 const POLL_MS = 20
 
-const output = z.looseObject({ download_url: z.string() })
+const stored = z.looseObject({ download_url: z.string(), size_bytes: z.number() })
+const output = stored.extend({ files: z.array(stored).optional() })
 const record = z.looseObject({
   id: z.string(),
   status: z.string(),
@@ -72,6 +73,18 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
     if (!probed || probed.codecs.join() !== codecs.join()) return `made no right output ${key}`
     if (Math.abs(probed.seconds - MEDIA_SECONDS) > SECONDS_OFF_MAX) {
       return `made an output ${key} of ${probed.seconds} s`
+    }
+  }
+  return await findMissingFile(bed, found)
+}
+
+/** What is wrong with the files of outputs that have several. */
+async function findMissingFile(bed: Bed, found: JobRecord): Promise<string | null> {
+  for (const [key, made] of Object.entries(found.output_files ?? {})) {
+    for (const file of typeof made === "string" ? [] : (made.files ?? [])) {
+      const answer = await bed.call("GET", file.download_url)
+      const { byteLength } = await answer.arrayBuffer()
+      if (byteLength !== file.size_bytes) return `has no file ${file.download_url} of ${key}`
     }
   }
   return null
