@@ -128,8 +128,8 @@ describe("the name of an output", () => {
       input_files: { in_1: `svc_id://${clip.id}` },
       output_files,
     })
-    const { details } = await answer.json<{ details?: { message: string }[] }>()
-    return details?.[0]?.message ?? answer.status
+    const { details } = await answer.json<{ details?: { field: string; message: string }[] }>()
+    return details?.find(({ field }) => field.startsWith("output_files."))?.message ?? answer.status
   }
 
   it.each(["f_%d.png", "%03d.png", "s_%v", "s_%v_%d.ts", "50%%.mp4", "a.m3u8", "A.MPD"])(
