@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest"
+import { readCommand } from "../../../src/contract/command-policy/read-command.ts"
+import { readGraph } from "../../../src/contract/command-policy/read-graph.ts"
+
+describe("a command is read as ffmpeg splits it", () => {
+  test("options belong to the file after them, flags take no word, numbers of streams are no name", () => {
+    const words = "-y -ss 1 -i a.mp4 -an -c:v copy -noautorotate b.mp4 -- -c.mp4 -t 1".split(" ")
+    expect(readCommand(words)).toEqual({
+      files: [
+        {
+          kind: "input",
+          word: "a.mp4",
+          options: [
+            { word: "-y", name: "y", value: null },
+            { word: "-ss", name: "ss", value: "1" },
+          ],
+        },
+        {
+          kind: "output",
+          word: "b.mp4",
+          options: [
+            { word: "-an", name: "an", value: null },
+            { word: "-c:v", name: "c", value: "copy" },
+            { word: "-noautorotate", name: "noautorotate", value: null },
+          ],
+        },
+        { kind: "output", word: "-c.mp4", options: [] },
+      ],
+      trailing: [{ word: "-t", name: "t", value: "1" }],
+      lacking: null,
+    })
+  })
+
+  test.for<[string, string[]]>([
+    ["-i - -f null -", ["input -", "output -"]],
+    ["-metadata -- -i a b", ["input a", "output b"]],
+    ["-i -i a", ["input -i", "output a"]],
+    ["-i a -dec 0:0 b", ["input a", "decoder 0:0", "output b"]],
+    ["-i:0 a b", ["output b"]],
+  ])("%s", ([line, files]) => {
+    const read = readCommand(line.split(" ")).files
+    expect(read.map(({ kind, word }) => `${kind} ${word}`)).toEqual(files)
+  })
+})
+
+describe("a graph is read as ffmpeg unescapes it, twice", () => {
+  test.for<[string, string[]]>([
+    ["hflip", ["hflip"]],
+    [" [a] [b] overlay = 1 : y=2 [c] ; [c]null", ["overlay 1 y=2", "null"]],
+    [String.raw`drawtext@x=te\xt=a\:b:x=1`, ["drawtext text=a b x=1"]],
+    [String.raw`drawtext=text='a\:b':x=1`, ["drawtext text=a:b x=1"]],
+    [String.raw`drawtext=text=a\\:b:x=1`, ["drawtext text=a:b x=1"]],
+    [String.raw`drawtext=text='it'\\\''s, [ok]; a=b'`, ["drawtext text=it's, [ok]; a=b"]],
+    ["['a]'b]movie=x", ["movie x"]],
+    ["sws_flags=a=b,movie=y;movie=x", ["movie x"]],
+    ["scale=iw/2:-1,setpts=PTS/1.5", ["scale iw/2 -1", "setpts PTS/1.5"]],
+    [String.raw`movie=a\ `, ["movie a"]],
+    [String.raw`movie='a '`, ["movie a"]],
+    [String.raw`movie=a\\ `, ["movie a\\"]],
+    ["[never closed", []],
+    ["movie='never closed", ["movie never closed"]],
+    [";;,,hflip", ["hflip"]],
+    ["", []],
+  ])("%s", ([text, filters]) => {
+    const read = readGraph(text).map(({ name, options }) =>
+      [
+        name,
+        ...options.map((pair) => (pair.name === null ? "" : `${pair.name}=`) + pair.value),
+      ].join(" "),
+    )
+    expect(read).toEqual(filters)
+  })
+})
