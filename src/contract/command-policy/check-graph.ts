@@ -94,7 +94,7 @@ function judgeModel(name: string | null, value: string, names: WorkspaceNames): 
 }
 
 const COMMANDED_FILE = new RegExp(
-  String.raw`(?<![\w-])/?(?:${FILE_OPTION_NAMES.join("|")})\s*[=\s]\s*([^:,;\s]+)`,
+  String.raw`(?<![\w-])/?(?:${FILE_OPTION_NAMES.join("|")})(?:\s*=\s*|\s+)([^:,;\s]+)`,
   "g",
 )
 

@@ -11,6 +11,8 @@ import { readPairs, readToken } from "./tokens.ts"
 
 const INPUTS_MAX = 64
 const OUTPUTS_MAX = 64
+/** More would tell a caller nothing. */
+const REFUSALS_MAX = 100
 
 /**
  * All that a command may not say, in the order of its words. Words come without the program, names
@@ -22,7 +24,7 @@ export function checkCommand(words: readonly string[], names: WorkspaceNames): R
     ...command.files.flatMap((file) => checkFile(file, names)),
     ...command.trailing.flatMap((option) => checkOption(option, { kind: "output", names })),
     ...checkShape(command),
-  ]
+  ].slice(0, REFUSALS_MAX)
 }
 
 function checkFile(file: ReadFile, names: WorkspaceNames): Refusal[] {

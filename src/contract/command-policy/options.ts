@@ -124,7 +124,7 @@ const REASONS = byName(REFUSED)
 const KIND_OF: ReadonlyMap<string, OptionKind> = new Map([
   ...each(
     "text",
-    "metadata program stream_group timestamp timecode bsf absf vbsf utc_timing_url hls_base_url segment_list_entry_prefix force_key_frames sub_charenc dump_separator service_name service_provider comment",
+    "metadata program stream_group timestamp timecode bsf absf vbsf utc_timing_url hls_base_url segment_list_entry_prefix force_key_frames dump_separator service_name service_provider comment",
   ),
   ...each("graph", "vf af filter filter_complex lavfi graph"),
   ...each("format", "f segment_format fifo_format"),

@@ -11,5 +11,5 @@ export function beginsWithProtocol(value: string): boolean {
 
 /** Whether a value holds a URL of any scheme. */
 export function holdsUrl(value: string): boolean {
-  return /[a-z][a-z0-9+.-]*:\/\//i.test(value)
+  return /[a-z0-9+.-]:\/\//i.test(value)
 }

@@ -24,7 +24,14 @@ export function readToken(text: string, from: number, ends: string): { token: st
       token += character
     }
   }
-  return { token: token.slice(0, kept) + token.slice(kept).replace(/[ \n\t\r]+$/, ""), at }
+  return { token: withoutSpacesBehind(token, kept), at }
+}
+
+/** A text without the white space at its end, but never shorter than `kept`. */
+function withoutSpacesBehind(text: string, kept: number): string {
+  let end = text.length
+  while (end > kept && SPACES.test(text.charAt(end - 1))) end -= 1
+  return text.slice(0, end)
 }
 
 /** The first place from `from` on that is no white space. */
@@ -37,11 +44,14 @@ export function skipSpaces(text: string, from: number): number {
 /** A pair of a list like `a=1:b=2`; its name is null where only a value stands. */
 export type Pair = { name: string | null; value: string }
 
+const NAME = /[ \n\t\r]*([A-Za-z0-9_/.-]*)[ \n\t\r]*=/y
+
 /** Reads `name=value` pairs between `separator`s, as ffmpeg reads options of filters. */
 export function readPairs(text: string, separator: string): Pair[] {
   const pairs: Pair[] = []
   for (let at = 0; at < text.length; at += 1) {
-    const named = /^[ \n\t\r]*([A-Za-z0-9_/.-]*)[ \n\t\r]*=/.exec(text.slice(at))
+    NAME.lastIndex = at
+    const named = NAME.exec(text)
     const { token, at: end } = readToken(text, at + (named?.[0].length ?? 0), separator)
     pairs.push({ name: named?.[1] ?? null, value: token })
     at = end

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { readCommand } from "../../../src/contract/command-policy/read-command.ts"
 import { readGraph } from "../../../src/contract/command-policy/read-graph.ts"
+import { askWords } from "./ask.ts"
 
 describe("a command is read as ffmpeg splits it", () => {
   test("options belong to the file after them, flags take no word, numbers of streams are no name", () => {
@@ -69,5 +70,42 @@ describe("a graph is read as ffmpeg unescapes it, twice", () => {
       ].join(" "),
     )
     expect(read).toEqual(filters)
+  })
+})
+
+describe("a line as long as a line may be is judged at once", () => {
+  const length = 64 * 1024
+
+  test.for([
+    "a",
+    " ",
+    "'",
+    "\\",
+    "[",
+    "[a]",
+    ":",
+    "=",
+    "/",
+    "a=b:",
+    "movie=/x,",
+    "file ",
+    "'a'",
+    "x:",
+    "..",
+    "%d",
+    "|",
+  ])("%j over and over", (part) => {
+    const long = part.repeat(Math.floor(length / part.length))
+    const startedAt = performance.now()
+    for (const option of ["-vf", "-x264-params", "-any_option", "-format_opts", "-f tee"]) {
+      askWords(["-i", long, ...option.split(" "), long, "out.mp4"])
+    }
+    askWords(["-i", "in_1.mp4", "-vf", `sendcmd=c='file${long}',movie=a${long}b`, "out.mp4"])
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+  })
+
+  test("however much is wrong, an answer names a hundred things", () => {
+    const graph = "movie=/x,".repeat(5000)
+    expect(askWords(["-i", "in_1.mp4", "-vf", graph, "out.mp4"])).toHaveLength(100)
   })
 })
