@@ -113,7 +113,7 @@ const GLOBAL_FLAGS =
 
 /** Options with a value, for the whole command. */
 const GLOBALS =
-  "v loglevel max_alloc cpuflags cpucount timelimit vsync async frame_drop_threshold adrift_threshold copytb dts_delta_threshold dts_error_threshold abort_on filter_threads filter_buffered_frames filter_complex filter_complex_threads lavfi stats_period max_error_rate vol print_graphs_format"
+  "v loglevel max_alloc cpuflags cpucount timelimit vsync async frame_drop_threshold adrift_threshold copytb dts_delta_threshold dts_error_threshold abort_on filter_threads filter_buffered_frames filter_complex filter_complex_threads lavfi stats_period max_error_rate vol vstats_version print_graphs_format"
 
 const PRINTS = REFUSED.at(-1)?.names ?? ""
 
