@@ -1,13 +1,6 @@
-import type { Blame, FailureCode } from "../src/contract/failure.ts"
+import type { ExplainRule } from "./explain-rule.ts"
 import { UNREAD_RULES } from "./explain-unread.ts"
-
-/** What a pattern in the tool's words means; the groups of its match go to `sentence`. */
-export type ExplainRule = {
-  code: FailureCode
-  pattern: RegExp
-  sentence: (first: string, second: string, third: string) => string
-  blame?: Blame
-}
+import { VALUES } from "./explain-value-rules.ts"
 
 /** Rules on what a command names; they hold for ffmpeg 5 to 8, whose words differ. */
 const NAMES: ExplainRule[] = [
@@ -76,8 +69,10 @@ const NAMES: ExplainRule[] = [
 const STREAMS: ExplainRule[] = [
   {
     code: "stream_not_found",
-    pattern: /Stream map '([^']*)' matches no streams/,
-    sentence: (map) => `The map "${map}" matches no stream of the inputs.`,
+    // ffmpeg 7 says the map only in the second line.
+    pattern:
+      /Stream map '(?:' matches no streams[^]*?Failed to set value '([^']*)'|([^']+)' matches no str)/,
+    sentence: (second, first) => `The map "${second || first}" matches no stream of the inputs.`,
   },
   {
     code: "stream_not_found",
@@ -115,6 +110,16 @@ const FILTERS: ExplainRule[] = [
   },
   {
     code: "filter_error",
+    pattern: /No option name near '([^']*)'[^]*?Error parsing filterchain '[^']*?([a-z0-9_]+)=\1/,
+    sentence: (values, name) => `There is no filter "${name}", or it does not take "${values}".`,
+  },
+  {
+    code: "filter_error",
+    pattern: /Error parsing bitstream filter sequence '([^']*)'/,
+    sentence: (name) => `There is no bitstream filter "${name}", or its options are not valid.`,
+  },
+  {
+    code: "filter_error",
     pattern: /Error applying option '([^']*)' to filter '([^']*)': Option not found/,
     sentence: (option, filter) => `The filter "${filter}" has no option "${option}".`,
   },
@@ -127,6 +132,11 @@ const FILTERS: ExplainRule[] = [
     code: "filter_error",
     pattern:
       /^\[Parsed_([a-z0-9_]+?)_\d+\] (?:Unable to open|Could not open|Failed to open) (.+)$/m,
+    sentence: (filter, file) => `The filter "${filter}" cannot open "${file}".`,
+  },
+  {
+    code: "filter_error",
+    pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (.+): No such file or directory$/m,
     sentence: (filter, file) => `The filter "${filter}" cannot open "${file}".`,
   },
   {
@@ -199,64 +209,6 @@ const FILES: ExplainRule[] = [
     code: "invalid_input",
     pattern: /Invalid data found when processing input/,
     sentence: () => "An input is damaged and cannot be decoded.",
-  },
-]
-
-const VALUES: ExplainRule[] = [
-  {
-    code: "invalid_option",
-    pattern: /Error setting option (\S+) to value (.*?)\.?$/m,
-    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /Unable to parse "([^"]*)" option value "([^"]*)"/,
-    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /Invalid duration (?:specification )?for (?:option )?(\S+): (.+?)\.?$/m,
-    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /Invalid frame size: (.+?)\.?$/m,
-    sentence: (value) => `"${value}" is not a frame size.`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /invalid preset '([^']*)'/,
-    sentence: (value) => `The option "-preset" does not take "${value}".`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /Failed to set value '([^']*)' for option '([^']*)'/,
-    sentence: (value, option) => `The option "-${option}" does not take "${value}".`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /^\[(\w+)\] (.+?)\.?\n.*Could not write header/m,
-    sentence: (format, why) => `The output format ${format} cannot hold these streams: ${why}.`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /^\[(\w+)\] (.+?)\.?\n.*Error while opening encoder/m,
-    sentence: (encoder, why) => `The encoder ${encoder} cannot work so: ${why}.`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /Error while opening encoder/,
-    sentence: () => "An encoder cannot work with the options and frames that it was given.",
-  },
-  {
-    code: "invalid_option",
-    pattern: /Error splitting the argument list: (.+?)\.?$/m,
-    sentence: (why) => `The command cannot be read: ${why}.`,
-  },
-  {
-    code: "invalid_option",
-    pattern: /Error parsing options for (input|output) file (.+?)\.?$/m,
-    sentence: (side, name) => `The options of the ${side} "${name}" are not valid.`,
   },
 ]
 

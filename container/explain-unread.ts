@@ -1,4 +1,4 @@
-import type { ExplainRule } from "./explain-rules.ts"
+import type { ExplainRule } from "./explain-rule.ts"
 
 /** Formats whose files only name others. */
 const LISTS = /^(?:concat|dash|hls|imf|rtp|rtsp|sap|sdp|vobsub)$/

@@ -115,9 +115,87 @@ const NEWER: [string, string, string[]][] = [
   ],
 ]
 
-test.for(NEWER)("explains what newer versions say: %s, %s", ([code, message, lines]) => {
-  expect(explainLines(...lines)).toMatchObject({ blame: "caller", failure: { code, message } })
-})
+/** As ffmpeg 7.1.5 of Debian said it, its first and its last lines left out. */
+const RECORDED: [string, string, string[]][] = [
+  [
+    "filter_error",
+    'There is no filter "scal", or it does not take "10:10".',
+    [
+      "[AVFilterGraph @ 0x55c722fdce00] No option name near '10:10'",
+      "[AVFilterGraph @ 0x55c722fdce00] Error parsing a filter description around: ",
+      "[AVFilterGraph @ 0x55c722fdce00] Error parsing filterchain 'scal=10:10' around: ",
+      "Error opening output file out.mp4.",
+      "Error opening output files: Invalid argument",
+    ],
+  ],
+  [
+    "stream_not_found",
+    'The map "0:s" matches no stream of the inputs.',
+    [
+      "Stream map '' matches no streams.",
+      "To ignore this, add a trailing '?' to the map.",
+      "Failed to set value '0:s' for option 'map': Invalid argument",
+      "Error parsing options for output file out.mp4.",
+      "Error opening output files: Invalid argument",
+    ],
+  ],
+  [
+    "invalid_option",
+    '"abc" is not a frame rate.',
+    [
+      "[vost#0:0/libx264 @ 0x555786dc6380] Invalid framerate value: abc",
+      "Error opening output file out.mp4.",
+      "Error opening output files: Invalid argument",
+    ],
+  ],
+  [
+    "invalid_option",
+    'There is no pixel format "nosuch".',
+    [
+      "[vost#0:0/libx264 @ 0x564af04b7380] Unknown pixel format requested: nosuch.",
+      "Error opening output file out.mp4.",
+      "Error opening output files: Invalid argument",
+    ],
+  ],
+  [
+    "filter_error",
+    'The filter "lut3d" cannot open "none.cube".',
+    [
+      "[Parsed_lut3d_0 @ 0x55909e086bc0] none.cube: No such file or directory",
+      "[AVFilterGraph @ 0x55909e036e00] Error initializing filters",
+      "Error opening output file out.mp4.",
+      "Error opening output files: No such file or directory",
+    ],
+  ],
+  [
+    "filter_error",
+    'There is no bitstream filter "nosuch", or its options are not valid.',
+    [
+      "[vost#0:0/libx264 @ 0x557b8f66d380] Error parsing bitstream filter sequence 'nosuch': Bitstream filter not found",
+      "Error opening output file out.mp4.",
+      "Error opening output files: Bitstream filter not found",
+    ],
+  ],
+  [
+    "invalid_option",
+    "The encoder aac does not take the sample rate 7.",
+    [
+      "[aac @ 0x55dfaf810a00] Specified sample rate 7 is not supported by the aac encoder",
+      "[aac @ 0x55dfaf810a00] Supported sample rates:",
+      "[aac @ 0x55dfaf810a00]   96000",
+      "[aac @ 0x55dfaf810a00]   7350",
+      "[aost#0:1/aac @ 0x55dfaf7bf0c0] Error while opening encoder - maybe incorrect parameters such as bit_rate, rate, width or height.",
+      "Conversion failed!",
+    ],
+  ],
+]
+
+test.for([...NEWER, ...RECORDED])(
+  "explains what newer versions say: %s, %s",
+  ([code, message, lines]) => {
+    expect(explainLines(...lines)).toMatchObject({ blame: "caller", failure: { code, message } })
+  },
+)
 
 describe("the machine's own troubles", () => {
   test("a full disk is not the caller's", () => {

@@ -1,0 +1,77 @@
+import type { ExplainRule } from "./explain-rule.ts"
+
+/** Rules on the values of options; they hold for ffmpeg 5 to 8, whose words differ. */
+export const VALUES: ExplainRule[] = [
+  {
+    code: "invalid_option",
+    pattern: /Error setting option (\S+) to value (.*?)\.?$/m,
+    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Unable to parse "([^"]*)" option value "([^"]*)"/,
+    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Invalid duration (?:specification )?for (?:option )?(\S+): (.+?)\.?$/m,
+    sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Invalid frame size: (.+?)\.?$/m,
+    sentence: (value) => `"${value}" is not a frame size.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Invalid framerate value: (.+?)\.?$/m,
+    sentence: (value) => `"${value}" is not a frame rate.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Unknown pixel format requested: (.+?)\.?$/m,
+    sentence: (name) => `There is no pixel format "${name}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern:
+      /Specified (sample rate|sample format|pixel format|channel layout) (.+?) is not supported by the (\w+) encoder/,
+    sentence: (what, value, encoder) =>
+      `The encoder ${encoder} does not take the ${what} ${value}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /invalid preset '([^']*)'/,
+    sentence: (value) => `The option "-preset" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Failed to set value '([^']*)' for option '([^']*)'/,
+    sentence: (value, option) => `The option "-${option}" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /^\[(\w+)\] (.+?)\.?\n.*Could not write header/m,
+    sentence: (format, why) => `The output format ${format} cannot hold these streams: ${why}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /^\[(\w+)\] (.+?)\.?\n.*Error while opening encoder/m,
+    sentence: (encoder, why) => `The encoder ${encoder} cannot work so: ${why}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Error while opening encoder/,
+    sentence: () => "An encoder cannot work with the options and frames that it was given.",
+  },
+  {
+    code: "invalid_option",
+    pattern: /Error splitting the argument list: (.+?)\.?$/m,
+    sentence: (why) => `The command cannot be read: ${why}.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Error parsing options for (input|output) file (.+?)\.?$/m,
+    sentence: (side, name) => `The options of the ${side} "${name}" are not valid.`,
+  },
+]
