@@ -1,0 +1,129 @@
+import { spawnSync } from "node:child_process"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { makeCanaryMedia } from "../corpus/canary-media.ts"
+import { BOMBS, DISGUISES, POINTERS } from "../corpus/hostile-files.ts"
+import { makeMutations } from "../corpus/mutations.ts"
+import { madeFiles, openAccount } from "../support/account.ts"
+import type { Account, FileRecord } from "../support/account.ts"
+import { openCanaries } from "../support/canaries.ts"
+import type { Canaries } from "../support/canaries.ts"
+import { startService } from "./service.ts"
+import type { TestService } from "./service.ts"
+
+const SEED = 20_261_121
+const MUTATIONS_EACH = 3
+const TOO_LONG_MS = 45_000
+
+let service: TestService
+let account: Account
+let media: Record<string, Uint8Array>
+
+beforeAll(async () => {
+  media = await makeCanaryMedia()
+  service = await startService({ RUN_SECONDS_MAX: "6", TOOL_MEMORY_BYTES_MAX: "1500000000" })
+  account = openAccount(service.origin, await service.makeKey("inputs"))
+})
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+})
+
+function open(): Promise<Canaries> {
+  const { stateDir: state } = service
+  return openCanaries({ work: join(state, "work"), state, media }, [])
+}
+
+/** A file's end is one of its own: no fault of ours, and no second try. */
+function expectCalmEnd(found: FileRecord): void {
+  expect(found).toMatchObject({ attempts: 1 })
+  expect(found["error_code"] ?? "probe_failed").toBe("probe_failed")
+}
+
+describe.concurrent.for(POINTERS)("$name, which points elsewhere,", ({ text, isFollowed }) => {
+  test.for(DISGUISES)("shows nothing of it as %s", async (name) => {
+    await using canaries = await open()
+    const found = await account.upload(name, text(canaries.place))
+    expectCalmEnd(found)
+    const probe = JSON.stringify(found.ffprobe ?? {})
+    expect(probe).not.toMatch(/h264|mpegts|"width":64/)
+    const { record, refused } = await account.run({
+      ffmpeg_command: "ffmpeg -i in_1 -map 0 -pix_fmt gray -f rawvideo out_1",
+      input_files: { in_1: `svc_id://${found.id}` },
+      output_files: { out_1: "out.bin" },
+    })
+    const made = record ? madeFiles(record) : []
+    expect(record?.status === "success" && !name.endsWith(".svg")).toBe(false)
+    expect(made).toEqual([])
+    const evidence = { probe, file: JSON.stringify(found), job: JSON.stringify(record ?? refused) }
+    expect(await canaries.damage(evidence)).toEqual([])
+  })
+
+  test.runIf(isFollowed)("is followed where nothing is around", async () => {
+    await using canaries = await open()
+    const path = join(canaries.place.outside, "clip.mp4")
+    await writeFile(path, text(canaries.place))
+    const { stdout } = spawnSync("ffprobe", ["-v", "error", "-show_streams", path])
+    expect(stdout.toString()).toMatch(/codec_name=h264/)
+  })
+})
+
+describe.concurrent("a file that is more than it seems ends soon:", () => {
+  test.for(Object.keys(BOMBS))("%s", async (name) => {
+    const began = Date.now()
+    const found = await account.upload(name, BOMBS[name]?.() ?? "")
+    expectCalmEnd(found)
+    const { record, refused } = await account.run({
+      ffmpeg_command: "ffmpeg -i in_1 -f null - -frames:v 1 -update 1 -f image2 out_1",
+      input_files: { in_1: `svc_id://${found.id}` },
+      output_files: { out_1: "out.png" },
+    })
+    expect(refused?.status ?? 422).toBe(422)
+    expect(record ?? { attempts: 1 }).toMatchObject({ attempts: 1 })
+    expect(record?.error_code ?? "none").not.toMatch(/internal|runner_lost|disk_full/)
+    expect(Date.now() - began).toBeLessThan(TOO_LONG_MS)
+  })
+})
+
+describe("damaged files", () => {
+  test(`of many kinds all end (seed ${SEED})`, { timeout: 120_000 }, async () => {
+    const mutations = await makeMutations(SEED, MUTATIONS_EACH)
+    const open = mutations.values()
+    async function work(): Promise<void> {
+      for (const [name, content] of open) {
+        const found = await account.upload(name, content)
+        expect([name, found.status, found["attempts"], found["error_code"]]).toEqual([
+          name,
+          expect.stringMatching(/success|failed/),
+          1,
+          found.status === "success" ? undefined : "probe_failed",
+        ])
+      }
+    }
+    await Promise.all(Array.from({ length: 5 }, work))
+  })
+
+  test("that are cut short are refused as inputs, or read as far as they go", async () => {
+    const whole = media["film.mp4"] ?? new Uint8Array()
+    for (const part of [0.01, 0.3, 0.9]) {
+      const found = await account.upload("cut.mp4", whole.slice(0, whole.length * part))
+      expectCalmEnd(found)
+    }
+  })
+
+  test("that are empty are refused", async () => {
+    const body = new FormData()
+    body.append("file", new Blob([]), "empty.mp4")
+    expect((await account.call("/files", { method: "POST", body })).status).toBe(422)
+  })
+
+  test("did not kill the runner", async () => {
+    const { record } = await account.run({
+      ffmpeg_command: "ffmpeg -f lavfi -i sine=d=0.1 out_1",
+      input_files: {},
+      output_files: { out_1: "a.wav" },
+    })
+    expect(record).toMatchObject({ status: "success", attempts: 1 })
+  })
+})
