@@ -105,6 +105,7 @@ export const ALLOWED: Record<string, readonly string[]> = {
   ],
   "outputs of several files": [
     "-i in_1 -f tee -map 0 '[f=mp4:movflags=+faststart]{{out_1}}|[f=matroska:select=v]{{out_2}}'",
+    "-i in_1 -f tee -map 0 '[f=mpegts:bsfs/v=h264_mp4toannexb:onfail=ignore]{{out_1}}|{{out_2}}'",
     "-i in_1 -f tee -map 0 '[f=hls:hls_time=4:hls_segment_filename=seg_%03d.ts]{{out_hls}}|[f=null]-'",
     "-i in_1 -f segment -segment_time 2 -segment_list list.m3u8 -segment_list_entry_prefix https://cdn.example/ seg_%03d.ts",
     "-i in_1 -f hls -hls_time 4 -hls_segment_filename seg_%03d.ts -hls_base_url https://cdn.example/v/ out_hls",
