@@ -9,6 +9,7 @@ export type ErrorCode =
   | "invalid_name"
   | "name_taken"
   | "no_such_file"
+  | "series_as_input"
   | "unknown_key"
   | "unused_output"
   | "not_ffmpeg"
@@ -19,19 +20,7 @@ export type ErrorCode =
 /** An error of a command, with its code. */
 export type CommandDetail = Detail & { code: ErrorCode }
 
-/** The codes of errors that name none themselves, by field and message; the first that fits. */
-const CODES: readonly (readonly [field: RegExp, message: RegExp, code: ErrorCode])[] = [
-  [/^input_files\./, /^there is no such file$/, "no_such_file"],
-  [/^input_files\./, /./, "invalid_reference"],
-  [/^output_files\./, /^another file of this command|is the key of an input too$/, "name_taken"],
-  [/^output_files\./, /./, "invalid_name"],
-  [/./, /./, "invalid_field"],
-]
-
-/** An error with its code. */
+/** An error with its code; one of a field as such names none of its own. */
 export function withCode(detail: Detail): Detail {
-  if (detail.code !== undefined) return detail
-  const { field, message } = detail
-  const code = CODES.find(([named, said]) => named.test(field) && said.test(message))?.[2]
-  return { ...detail, code: code ?? "invalid_field" }
+  return { code: "invalid_field" satisfies ErrorCode, ...detail }
 }

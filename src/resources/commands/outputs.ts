@@ -1,6 +1,6 @@
 import { bundleKindOf, byteLengthOf, fillFields, fitsPattern } from "../../contract/bundle.ts"
 import { inputName } from "../../contract/task.ts"
-import type { Detail } from "../../http/problem.ts"
+import type { CommandDetail } from "./error-codes.ts"
 import type { CommandRequest } from "./schema.ts"
 
 /** Begins so that it is no option, ends so that it keeps its extension. */
@@ -10,32 +10,36 @@ const NAME_BYTES_MAX = 240
 const FIELDS_MAX = 2
 
 /** What is wrong with the names of outputs and keys; `inputs` are the files' names by key. */
-export function checkOutputs(request: CommandRequest, inputs: Map<string, string>): Detail[] {
+export function checkOutputs(
+  request: CommandRequest,
+  inputs: Map<string, string>,
+): CommandDetail[] {
   const taken = new Set([...inputs].map(([key, name]) => inputName(key, name)))
-  return Object.entries(request.output_files).flatMap(([key, name]) => {
+  return Object.entries(request.output_files).flatMap(([key, name]): CommandDetail[] => {
     const field = `output_files.${key}`
     if (Object.hasOwn(request.input_files, key)) {
-      return [{ field, message: `"${key}" is the key of an input too` }]
+      return [{ field, code: "name_taken", message: `"${key}" is the key of an input too` }]
     }
-    const message = checkName(name, taken)
-    if (message !== null) return [{ field, message }]
+    const message = checkName(name)
+    if (message !== null) return [{ field, code: "invalid_name", message }]
+    const clash = [...taken].find((other) => areOneFile(name, other))
     taken.add(name)
-    return []
+    if (clash === undefined) return []
+    return [
+      { field, code: "name_taken", message: `another file of this command is called ${clash}` },
+    ]
   })
 }
 
-function checkName(name: string, taken: Set<string>): string | null {
+function checkName(name: string): string | null {
   if (/[/\\]/.test(name)) return "expected a file name without a folder"
   const filled = fillFields(name)
   if (filled.name.includes("%")) {
     return "expected %d or %03d for a number, %v for a variant and %% for a percent sign"
   }
   if (filled.count > FIELDS_MAX) return `expected at most ${FIELDS_MAX} of %d and %v in a name`
-  if (!NAME_PATTERN.test(filled.name) || byteLengthOf(name) > NAME_BYTES_MAX) {
-    return "expected a file name of letters, digits, spaces and . _ - ( ) + @ that begins with a letter, a digit or an underscore, up to 200 characters"
-  }
-  const clash = [...taken].find((other) => areOneFile(name, other))
-  return clash === undefined ? null : `another file of this command is called ${clash}`
+  if (NAME_PATTERN.test(filled.name) && byteLengthOf(name) <= NAME_BYTES_MAX) return null
+  return "expected a file name of letters, digits, spaces and . _ - ( ) + @ that begins with a letter, a digit or an underscore, up to 200 characters"
 }
 
 /** Whether two names are, or may become, the same. */

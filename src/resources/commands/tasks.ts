@@ -1,25 +1,28 @@
 import { hasKeyShape } from "../../contract/api-key.ts"
 import { isFinal } from "../../contract/state.ts"
 import { inputName } from "../../contract/task.ts"
-import type { Detail } from "../../http/problem.ts"
 import { readReference } from "../../http/reference.ts"
 import { newId } from "../../ids.ts"
 import type { JobDraft } from "../../storage/jobs.ts"
 import { makeFileToCome, makeJob, makeTask } from "../../storage/rows.ts"
 import type { JobFacts } from "../../storage/rows.ts"
 import type { File } from "../../storage/schema.ts"
+import type { CommandDetail } from "./error-codes.ts"
 import { readCommands } from "./lines.ts"
 import { checkOutputs } from "./outputs.ts"
 import type { CommandRequest } from "./schema.ts"
 
 /** The files that a request's inputs name, by key, and what is wrong with the references. */
 export function readInputs(inputFiles: Record<string, string>, origin: string) {
-  const details: Detail[] = []
+  const details: CommandDetail[] = []
   const inputs: { key: string; fileId: string }[] = []
   for (const [key, text] of Object.entries(inputFiles)) {
     const reference = readReference(text, origin)
     if ("fileId" in reference) inputs.push({ key, fileId: reference.fileId })
-    else details.push({ field: `input_files.${key}`, message: reference.error })
+    else {
+      const field = `input_files.${key}`
+      details.push({ field, code: "invalid_reference", message: reference.error })
+    }
   }
   return { inputs, details }
 }
@@ -35,14 +38,15 @@ export type CommandFacts = JobFacts & {
 export function draftOfCommand(
   request: CommandRequest,
   facts: CommandFacts,
-): { draft: JobDraft } | { details: Detail[] } {
+): { draft: JobDraft } | { details: CommandDetail[] } {
   const files = new Map(facts.found.map((file) => [file.id, file]))
   const names = new Map(facts.inputs.map(({ key, fileId }) => [key, files.get(fileId)?.name ?? ""]))
+  const misnamed = checkOutputs(request, names)
   const { commands, details } = readCommands(request, {
     inputs: workspaceNames(request.input_files, names),
-    outputs: new Map(Object.entries(request.output_files)),
+    outputs: usableNames(request, misnamed),
   })
-  const wrong = [...unusableInputs(facts, files), ...details, ...checkOutputs(request, names)]
+  const wrong = [...unusableInputs(facts, files), ...misnamed, ...details]
   if (wrong.length > 0) return { details: wrong }
   return { draft: draft(request, facts, commands) }
 }
@@ -57,17 +61,29 @@ export function workspaceNames(
   )
 }
 
-function unusableInputs(facts: CommandFacts, files: Map<string, File>): Detail[] {
-  return facts.inputs.flatMap(({ key, fileId }) => {
-    const message = lackOf(files.get(fileId))
-    return message === null ? [] : [{ field: `input_files.${key}`, message }]
-  })
+/** Names of outputs by key; one that is refused already is not judged a second time in commands. */
+function usableNames(
+  { output_files }: CommandRequest,
+  misnamed: CommandDetail[],
+): Map<string, string> {
+  const refused = new Set(misnamed.map(({ field }) => field))
+  return new Map(
+    Object.entries(output_files).map(([key, name]) => [
+      key,
+      refused.has(`output_files.${key}`) ? key : name,
+    ]),
+  )
 }
 
-function lackOf(file: File | undefined): string | null {
-  if (!file) return "there is no such file"
-  if (file.bundle === null) return null
-  return `"${file.name}" is a series of files, and a command takes single ones: download the one you need and upload it with POST /files`
+function unusableInputs(facts: CommandFacts, files: Map<string, File>): CommandDetail[] {
+  return facts.inputs.flatMap(({ key, fileId }): CommandDetail[] => {
+    const field = `input_files.${key}`
+    const file = files.get(fileId)
+    if (!file) return [{ field, code: "no_such_file", message: "there is no such file" }]
+    if (file.bundle === null) return []
+    const message = `"${file.name}" is a series of files, and a command takes single ones: download the one you need and upload it with POST /files`
+    return [{ field, code: "series_as_input", message }]
+  })
 }
 
 function draft(request: CommandRequest, facts: CommandFacts, commands: string[][]): JobDraft {
