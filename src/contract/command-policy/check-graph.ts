@@ -59,6 +59,7 @@ function judgeValue(
       return some(judgeFile(value, "read", names))
     case "read":
     case "write":
+    case "font":
     case "folder":
       return some(judgeFile(value, kind, names))
     case "format":

@@ -4,7 +4,7 @@ import { isFileParameter, readParameters } from "./encoder-parameters.ts"
 import { judgeFile, judgePlain } from "./file-names.ts"
 import type { WorkspaceNames } from "./file-names.ts"
 import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "./formats.ts"
-import { kindOfOption, reasonAgainstOption } from "./options.ts"
+import { kindOfOption, reasonAgainstInnerOption, reasonAgainstOption } from "./options.ts"
 import type { OptionKind } from "./options.ts"
 import type { ReadFile, ReadOption } from "./read-command.ts"
 import { quote } from "./refusal.ts"
@@ -34,7 +34,7 @@ export function checkOption({ word, name, value }: ReadOption, place: Place): Re
 /** What an option within another option's value may not say. */
 export function judgeInnerOption(name: string, value: string, place: Place): Fault[] {
   const [plain = ""] = name.split(/[:/]/)
-  const reason = reasonAgainstOption(plain)
+  const reason = reasonAgainstInnerOption(plain)
   if (reason) {
     return [{ code: "option_not_allowed", message: `${name} ${reason.why}; ${reason.instead}` }]
   }

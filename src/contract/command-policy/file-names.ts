@@ -3,7 +3,7 @@ import { quote } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 
 /** What a command does with a file that it names. */
-export type FileUse = "input" | "output" | "read" | "write" | "folder"
+export type FileUse = "input" | "output" | "read" | "write" | "font" | "folder"
 
 /** The files that a workspace is known to have: those of inputs, and those that outputs will be. */
 export type WorkspaceNames = { inputs: ReadonlySet<string>; outputs: ReadonlySet<string> }
@@ -21,6 +21,7 @@ const INSTEAD: Record<FileUse, string> = {
   output: "name a key of output_files here",
   read: "upload the file and name its key of input_files here",
   write: "name a key of output_files here, or a plain file name",
+  font: "upload the font and name its key here, or name one that is there, as font=DejaVu Sans",
   folder: "write . for the folder that the inputs lie in",
 }
 

@@ -6,6 +6,7 @@ export type FilterOptionKind =
   | "media"
   | "read"
   | "write"
+  | "font"
   | "folder"
   | "format"
   | "options"
@@ -51,7 +52,8 @@ const FILTERS = new Map<string, FilterFacts>(
     ass: { ...SUBTITLES, order: "filename original_size fontsdir alpha shaping" },
     drawtext: {
       order: "fontfile text textfile",
-      read: "fontfile textfile",
+      read: "textfile",
+      font: "fontfile",
       text: "text timecode text_source",
     },
     metadata: METADATA,
@@ -109,7 +111,7 @@ const FILTERS = new Map<string, FilterFacts>(
     },
     qrencode: { text: "text", read: "textfile fontfile" },
     qrencodesrc: { text: "text", read: "textfile fontfile" },
-    showcqt: { read: "fontfile axisfile" },
+    showcqt: { read: "axisfile", font: "fontfile" },
     firequalizer: { write: "dumpfile" },
   } satisfies Record<string, FilterFacts>),
 )
@@ -176,6 +178,7 @@ const FILTER_OPTION_KINDS = [
   "media",
   "read",
   "write",
+  "font",
   "folder",
   "format",
   "options",
@@ -188,7 +191,7 @@ const FILTER_OPTION_KINDS = [
 export const FILE_OPTION_NAMES: readonly string[] = [
   ...new Set(
     [...FILTERS.values()]
-      .flatMap(({ media, read, write }) => [media, read, write])
+      .flatMap(({ media, read, font, write }) => [media, read, font, write])
       .flatMap((names) => names?.split(" ") ?? [])
       .filter((name) => name.length > 1),
   ),

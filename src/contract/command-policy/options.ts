@@ -90,13 +90,14 @@ const REFUSED: readonly ReasonFor[] = [
     why: "loads code or data of the machine",
     instead: "leave it out",
   },
-  {
-    names:
-      "h ? help -help L license version buildconf formats muxers demuxers devices codecs decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts dispositions colors sources sinks hwaccels",
-    why: "prints something and makes no output",
-    instead: "leave it out",
-  },
 ]
+
+const PRINTING: ReasonFor = {
+  names:
+    "h ? help -help L license version buildconf formats muxers demuxers devices codecs decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts dispositions colors sources sinks hwaccels",
+  why: "prints something and makes no output",
+  instead: "leave it out",
+}
 
 const FROM_FILE: Reason = {
   why: "reads its value from a file",
@@ -115,12 +116,11 @@ const GLOBAL_FLAGS =
 const GLOBALS =
   "v loglevel max_alloc cpuflags cpucount timelimit vsync async frame_drop_threshold adrift_threshold copytb dts_delta_threshold dts_error_threshold abort_on filter_threads filter_buffered_frames filter_complex filter_complex_threads lavfi stats_period max_error_rate vol vstats_version print_graphs_format"
 
-const PRINTS = REFUSED.at(-1)?.names ?? ""
-
-const STANDING_ALONE = new Set(`${FLAGS} ${GLOBAL_FLAGS} ${PRINTS}`.split(" "))
+const STANDING_ALONE = new Set(`${FLAGS} ${GLOBAL_FLAGS} ${PRINTING.names}`.split(" "))
 const GLOBAL = new Set(`${GLOBAL_FLAGS} ${GLOBALS}`.split(" "))
 
-const REASONS = byName(REFUSED)
+const REASONS = byName([...REFUSED, PRINTING])
+const INNER_REASONS = byName(REFUSED)
 const KIND_OF: ReadonlyMap<string, OptionKind> = new Map([
   ...each(
     "text",
@@ -164,6 +164,11 @@ export function isGlobal(name: string): boolean {
 export function reasonAgainstOption(name: string): Reason | null {
   if (name.startsWith("/")) return FROM_FILE
   return REASONS.get(fullName(name)) ?? REASONS.get(withoutNo(name)) ?? null
+}
+
+/** Why an option within another's value is refused; null where it is not. */
+export function reasonAgainstInnerOption(name: string): Reason | null {
+  return INNER_REASONS.get(name) ?? null
 }
 
 /** What an option's value is; null where only ffmpeg reads it. */

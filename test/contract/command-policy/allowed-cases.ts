@@ -104,6 +104,7 @@ export const ALLOWED: Record<string, readonly string[]> = {
     "-i in_1 -c:v libvpx-vp9 -b:v 0 -crf 31 -row-mt 1 -tile-columns 2 out.webm -c copy out_1",
   ],
   "outputs of several files": [
+    "-i in_1 -map 0 -c copy -f tee '[f=mp4]{{out_1}}|[f=mpegts:bsfs/v=h264_mp4toannexb]a.ts'",
     "-i in_1 -f tee -map 0 '[f=mp4:movflags=+faststart]{{out_1}}|[f=matroska:select=v]{{out_2}}'",
     "-i in_1 -f tee -map 0 '[f=mpegts:bsfs/v=h264_mp4toannexb:onfail=ignore]{{out_1}}|{{out_2}}'",
     "-i in_1 -f tee -map 0 '[f=hls:hls_time=4:hls_segment_filename=seg_%03d.ts]{{out_hls}}|[f=null]-'",
