@@ -11,8 +11,6 @@ import { readPairs, readToken } from "./tokens.ts"
 
 const INPUTS_MAX = 64
 const OUTPUTS_MAX = 64
-/** Options that tee takes for an output; the others go to its muxer. */
-const OF_TEE_ITSELF = /^(?:bsfs(?:\/.*)?|select|onfail|use_fifo)$/
 /** More would tell a caller nothing. */
 const REFUSALS_MAX = 100
 
@@ -76,8 +74,7 @@ function checkTee(word: string, place: Place): Refusal[] {
 function checkTeeOutput(slave: string, place: Place): Refusal[] {
   const close = slave.startsWith("[") ? endOfTeeOptions(slave) : 0
   const pairs = readPairs(slave.slice(1, Math.max(1, close - 1)), ":")
-  const passedOn = pairs.filter(({ name }) => !OF_TEE_ITSELF.test(name ?? ""))
-  const faults = passedOn.flatMap(({ name, value }) => judgeInnerOption(name ?? "", value, place))
+  const faults = pairs.flatMap(({ name, value }) => judgeInnerOption(name ?? "", value, place))
   const isNull = pairs.findLast(({ name }) => name === "f")?.value.toLowerCase() === "null"
   const name = slave.slice(close)
   const fault = isNull || name === "/dev/null" ? null : judgeFile(name, "output", place.names)

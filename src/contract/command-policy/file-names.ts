@@ -29,12 +29,18 @@ const INSTEAD: Record<FileUse, string> = {
 export function judgeFile(value: string, use: FileUse, names: WorkspaceNames): Fault | null {
   const writes = use === "output" || use === "write"
   if (use === "folder" && /^\.?\/?$/.test(value) && value !== "/") return null
+  if ((use === "font" || use === "folder") && isSystemFont(value)) return null
   const name = value.replace(/^file:(?!.*:)/i, "")
   if (names.inputs.has(name)) return writes ? overwritesInput(name) : null
   if (names.outputs.has(name)) return null
   const pattern = use === "input" ? SAFE_PATTERN : SAFE_NAME
   if (pattern.test(name)) return null
   return judgePlace(value, INSTEAD[use], use) ?? oddName(value, INSTEAD[use])
+}
+
+/** The fonts of the system, which every job may read. */
+function isSystemFont(value: string): boolean {
+  return /^\/usr\/(?:local\/)?share\/fonts(?:\/[\w .-]+)*\/?$/.test(value) && !CLIMBS.test(value)
 }
 
 /** What a value says of a place outside of the workspace; null where it says nothing of one. */

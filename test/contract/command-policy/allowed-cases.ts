@@ -44,6 +44,8 @@ export const ALLOWED: Record<string, readonly string[]> = {
     "-i in_1 -vf \"drawtext=text='http\\://example.com 50%% /etc/passwd ~/x ../y':x=(w-tw)/2:y=h-th-10\" out_1",
     "-i in_1 -vf \"drawtext=text='http://example.com 50%':fontsize=24:fontcolor=white\" out_1",
     "-i in_1 -vf drawtext=fontfile=in_font:textfile=in_text:x=10:y=10 out_1",
+    "-i in_1 -vf drawtext=fontfile=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf:text=a out_1",
+    "-i in_1 -vf subtitles=in_text:fontsdir=/usr/share/fonts out_1",
     "-i in_1 -vf drawtext=in_font.ttf:hello:in_text.txt out_1",
     "-i in_1 -vf \"drawtext=text='%{pts\\:hms} %{eif\\:n\\:d}':font='DejaVu Sans\\:style=Bold'\" out_1",
     "-i in_1 -vf \"drawtext=timecode='00\\:00\\:00\\:00':rate=25\" out_1",

@@ -38,6 +38,12 @@ export const REFUSED_GRAPHS: Record<string, readonly RefusedCase[]> = {
     ["-i in_1 -vf drawtext=/text=in_text out_1", "filter_option_not_allowed", "/text"],
     ["-i in_1 -vf scale=/w=/etc/passwd out_1", "filter_option_not_allowed", "/w"],
     ["-i in_1 -vf drawtext=fontfile=/usr/x.ttf:text=a out_1", "path_not_allowed", "fontfile"],
+    [
+      "-i in_1 -vf drawtext=fontfile=/usr/share/fonts/../../../etc/passwd:text=a out_1",
+      "path_not_allowed",
+      "fontfile",
+    ],
+    ["-i in_1 -vf drawtext=textfile=/usr/share/fonts/x out_1", "path_not_allowed", "textfile"],
     ["-i in_1 -vf drawtext=/usr/x.ttf:a out_1", "path_not_allowed", "fontfile"],
     ["-i in_1 -vf drawtext=a.ttf:text:/etc/passwd out_1", "path_not_allowed", "textfile"],
     ["-i in_1 -vf subtitles=/etc/passwd out_1", "path_not_allowed", "subtitles, filename"],
