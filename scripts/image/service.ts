@@ -92,7 +92,8 @@ async function containersOf(name: string): Promise<string[]> {
 async function removeContainers(name: string): Promise<void> {
   const lastAt = Date.now() + STOP_MS_MAX
   for (;;) {
-    const ids = await docker("ps", "--all", "--quiet", "--filter", `name=${name}`)
+    // An engine that is gone has none.
+    const ids = await docker("ps", "--all", "--quiet", "--filter", `name=${name}`).catch(() => "")
     if (ids === "" || Date.now() > lastAt) return
     await docker("rm", "--force", "--volumes", ...ids.split("\n")).catch(() => null)
     await sleep(READY_POLL_MS)

@@ -61,8 +61,10 @@ class Runner extends Container<Env> {
   /** Ends the container, whatever it does; false where a later grant has the slot already. */
   async end(grant: number): Promise<boolean> {
     if (!this.#memory.admits(grant)) return false
-    this.#ending = this.destroy()
-    await this.#ending
+    if (containerOf(this.ctx).running) {
+      this.#ending = this.destroy()
+      await this.#ending
+    }
     return true
   }
 

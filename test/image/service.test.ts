@@ -166,6 +166,11 @@ describe("the service on containers", () => {
     expect(second).toBe(first)
     expect(third).not.toBe(first)
     expect(await service.containers()).toEqual([third])
+    // A container that is gone already is as good as one that was ended.
+    await docker("kill", third ?? "")
+    const id = await encode(one, 1)
+    await untilSuccess(one.caller, `/v1/commands/${id}`)
+    expect(await service.containers()).not.toContain(third)
   })
 })
 

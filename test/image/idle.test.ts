@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { expect, it } from "vitest"
+import { z } from "zod"
+import { submitCommand, untilSuccess } from "../../scripts/bench/requests.ts"
+import { startImageService } from "../../scripts/image/service.ts"
+
+const IDLE_SECONDS = 60
+const LONGER_SECONDS = IDLE_SECONDS + 8
+const TEST_MS_MAX = 240_000
+
+const job = z.looseObject({ attempts: z.number() })
+
+it(
+  "keeps a container as long as its task runs, and stops it once it was idle for a minute",
+  { timeout: TEST_MS_MAX },
+  async () => {
+    await using service = await startImageService({ RUNNER_INSTANCES: "1" })
+    const { caller } = await service.openAccount("idle")
+    const id = await submitCommand(caller, {
+      ffmpeg_command: `ffmpeg -re -f lavfi -i testsrc=size=64x64:rate=10 -t ${LONGER_SECONDS} -c:v mpeg4 {{out_1}}`,
+      input_files: {},
+      output_files: { out_1: "out.mp4" },
+    })
+    await untilSuccess(caller, `/v1/commands/${id}`, 500)
+    const endedMs = performance.now()
+    const { text } = await caller.ask("GET", `/v1/jobs/${id}`)
+    expect(job.parse(JSON.parse(text))).toMatchObject({ attempts: 1 })
+    await sleep((IDLE_SECONDS - 10) * 1000)
+    expect(await service.containers()).toHaveLength(1)
+    while ((await service.containers()).length > 0) {
+      expect(performance.now() - endedMs).toBeLessThan((IDLE_SECONDS + 20) * 1000)
+      await sleep(500)
+    }
+  },
+)
