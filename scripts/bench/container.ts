@@ -16,7 +16,7 @@ const TIMES = { cold: 5, warm: 20, encode: 5 }
 const GOALS = { coldMs: 2500, warmMs: 50, encodeRatio: 1.05 }
 const EVENT_MS_MAX = 30_000
 const SOURCE =
-  "-f lavfi -i testsrc2=size=1280x720:rate=30,noise=alls=5:allf=t -t 10 -c:v libx264 " +
+  "-f lavfi -i testsrc2=size=1280x720:rate=30,noise=alls=5:allf=t -t 30 -c:v libx264 " +
   "-preset veryfast -crf 23 -pix_fmt yuv420p"
 const WORDS = "-c:v libx264 -preset veryfast -crf 26"
 const SHORT = "ffmpeg -f lavfi -i testsrc=size=64x64:rate=10 -t 0.1 -c:v mpeg4 {{out_1}}"
@@ -96,7 +96,7 @@ async function measureEncode({ service, caller }: Bed, lab: Lab): Promise<Figure
   }
   const [served, bare] = [median(servedMs), median(bareMs)]
   return {
-    name: `container: 10 s of 720p, accepted until ended, median of ${TIMES.encode}`,
+    name: `container: 30 s of 720p, accepted until ended, median of ${TIMES.encode}`,
     measured: formatMs(served),
     reference: `${formatMs(bare)} bare ffmpeg in it`,
     comparison: formatRatio(served / bare),
