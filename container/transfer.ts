@@ -102,6 +102,8 @@ async function crcOf(handle: FileHandle, sizeBytes: number, signal: AbortSignal)
 
 async function resumeDownload(way: Way, input: TaskInput, path: string): Promise<void> {
   const had = await sizeOf(path)
+  // The connection can break behind the last byte, and there is no range from there on.
+  if (had > 0 && had === input.size_bytes) return
   const answer = await way.io.call(`/inputs/${input.key}`, {
     headers: had > 0 ? { range: `bytes=${had}-` } : {},
     signal: way.signal,

@@ -98,16 +98,23 @@ async function sendInput(request: Request, env: Env, run: TaskRun, key: string):
   const ranged = request.headers.has("range")
   const object = await env.MEDIA.get(objectKey, ranged ? { range: request.headers } : {})
   if (!object) return say(404, "no such object")
-  const range = object.range
-  const offset = range && "offset" in range ? (range.offset ?? 0) : 0
-  const length = object.size - offset
+  const { offset, length } = sentPart(object)
+  const last = offset + length - 1
   return new Response(object.body, {
     status: ranged ? 206 : 200,
     headers: {
       "content-length": String(length),
-      ...(ranged && { "content-range": `bytes ${offset}-${object.size - 1}/${object.size}` }),
+      ...(ranged && { "content-range": `bytes ${offset}-${last}/${object.size}` }),
     },
   })
+}
+
+/** Which bytes of an object R2 sends, in bytes from its beginning. */
+function sentPart({ range, size }: R2Object): { offset: number; length: number } {
+  if (range === undefined) return { offset: 0, length: size }
+  if ("suffix" in range) return { offset: size - range.suffix, length: range.suffix }
+  const offset = range.offset ?? 0
+  return { offset, length: range.length ?? size - offset }
 }
 
 async function storeOutput(request: Request, env: Env, objectKey: string): Promise<Response> {
