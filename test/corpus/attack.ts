@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import type { Place } from "../support/canaries.ts"
+import type { Place } from "./canaries.ts"
 import { wordsOf } from "./fixtures.ts"
 
 const run = promisify(execFile)

@@ -1,7 +1,7 @@
 import { BYTES, PICTURE, TONE } from "./attack.ts"
 import type { Attack } from "./attack.ts"
 import { manifest, playlist } from "./hostile-reading.ts"
-import type { Place } from "../support/canaries.ts"
+import type { Place } from "./canaries.ts"
 
 const X264 = `${PICTURE} -pix_fmt yuv420p -c:v libx264`
 const AAC = `${TONE} -c:a aac`

@@ -1,6 +1,6 @@
 import { PICTURE, TONE } from "./attack.ts"
 import type { Attack } from "./attack.ts"
-import type { Place } from "../support/canaries.ts"
+import type { Place } from "./canaries.ts"
 
 /** Attacks that bring machine code along. */
 export const RUNNING: Attack[] = [

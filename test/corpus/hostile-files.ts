@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib"
 import { manifest, playlist } from "./hostile-reading.ts"
-import type { Place } from "../support/canaries.ts"
+import type { Place } from "./canaries.ts"
 
 type Content = string | Uint8Array<ArrayBuffer>
 

@@ -1,4 +1,4 @@
-import type { Place } from "../support/canaries.ts"
+import type { Place } from "./canaries.ts"
 
 const TONE = "ffmpeg -f lavfi -i sine=d=0.1"
 

@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { makeCanaryMedia } from "../corpus/canary-media.ts"
 import { BOMBS, DISGUISES, POINTERS } from "../corpus/hostile-files.ts"
 import { makeMutations } from "../corpus/mutations.ts"
-import { madeFiles, openAccount } from "../support/account.ts"
-import type { Account, FileRecord } from "../support/account.ts"
-import { openCanaries } from "../support/canaries.ts"
-import type { Canaries } from "../support/canaries.ts"
+import { madeFiles, openAccount } from "../corpus/account.ts"
+import type { Account, FileRecord } from "../corpus/account.ts"
+import { openCanaries } from "../corpus/canaries.ts"
+import type { Canaries } from "../corpus/canaries.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
+const FFPROBE = "ffprobe"
 const SEED = 20_261_121
 const MUTATIONS_EACH = 3
 /** What a probe and a command may take here, the service being busy. */
@@ -40,17 +41,18 @@ function open(): Promise<Canaries> {
   return openCanaries({ work: join(state, "work"), state, media }, [])
 }
 
-/** A file's end is one of its own: no fault of ours, and no second try. */
-function expectCalmEnd(found: FileRecord): void {
-  expect(found).toMatchObject({ attempts: 1 })
-  expect(found["error_code"] ?? "probe_failed").toBe("probe_failed")
+/** What the end of a file is where it is no fault of ours: one of its own, at the first try. */
+const CALM = { attempts: 1, code: "probe_failed" }
+
+function endOf(found: FileRecord): unknown {
+  return { attempts: found["attempts"], code: found["error_code"] ?? "probe_failed" }
 }
 
 describe.concurrent.for(POINTERS)("$name, which points elsewhere,", ({ text }) => {
   test.for(DISGUISES)("shows nothing of it as %s", async (name) => {
     await using canaries = await open()
     const found = await account.upload(name, text(canaries.place))
-    expectCalmEnd(found)
+    expect(endOf(found)).toEqual(CALM)
     const probe = JSON.stringify(found.ffprobe ?? {})
     expect(probe).not.toMatch(/h264|mpegts|"width":64/)
     const { record, refused } = await account.run({
@@ -71,7 +73,7 @@ describe.concurrent("where nothing is around, ffprobe follows", () => {
     await using canaries = await open()
     const path = join(canaries.place.outside, "clip.mp4")
     await writeFile(path, text(canaries.place))
-    const { stdout } = spawnSync("ffprobe", ["-v", "error", "-show_streams", path])
+    const { stdout } = spawnSync(FFPROBE, ["-v", "error", "-show_streams", path])
     expect(stdout.toString()).toMatch(/codec_name=h264/)
   })
 })
@@ -80,7 +82,7 @@ describe.concurrent("a file that is more than it seems ends soon:", () => {
   test.for(Object.keys(BOMBS))("%s", { timeout: 2 * TOO_LONG_MS }, async (name) => {
     const began = Date.now()
     const found = await account.upload(name, BOMBS[name]?.() ?? "")
-    expectCalmEnd(found)
+    expect(endOf(found)).toEqual(CALM)
     const { record, refused } = await account.run({
       ffmpeg_command: "ffmpeg -i in_1 -f null - -frames:v 1 -update 1 -f image2 out_1",
       input_files: { in_1: `svc_id://${found.id}` },
@@ -115,7 +117,7 @@ describe("damaged files", () => {
     const whole = media["film.mp4"] ?? new Uint8Array()
     for (const part of [0.01, 0.3, 0.9]) {
       const found = await account.upload("cut.mp4", whole.slice(0, whole.length * part))
-      expectCalmEnd(found)
+      expect(endOf(found)).toEqual(CALM)
     }
   })
 

@@ -9,9 +9,9 @@ import { z } from "zod"
 import { storedSecrets } from "../../scripts/local/secrets.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { sign } from "../../src/contract/signature.ts"
-import { openAccount } from "../support/account.ts"
-import type { Account } from "../support/account.ts"
-import { makeMarker } from "../support/canaries.ts"
+import { openAccount } from "../corpus/account.ts"
+import type { Account } from "../corpus/account.ts"
+import { makeMarker } from "../corpus/canaries.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
@@ -215,7 +215,7 @@ describe("a task's own token opens no", () => {
       await put(`/io/${first.taskId}/outputs/${name}`, token)
     const record = await accounts[0]?.find(first.jobId)
     expect(record).toMatchObject({ status: "running", output_files: { out_1: "long.u8" } })
-    expect(await (await io(`/io/${first.taskId}/inputs/in_1`, token)).text).toBe(markers.first)
+    expect((await io(`/io/${first.taskId}/inputs/in_1`, token)).text).toBe(markers.first)
     const files = await (await accounts[0]?.call("/files"))?.text()
     expect(files).not.toContain("out_2")
   })
@@ -240,8 +240,8 @@ describe("a range that makes no sense is answered with nothing that is not asked
     const path = `/io/${first.taskId}/inputs/in_1`
     const answer = await io(path, await mint(first), { headers: { range } })
     expect([200, 206, 400, 416]).toContain(answer.status)
-    if (answer.status < 300) expect(markers.first).toContain(answer.text)
-    if (answer.status < 300) expect(answer.length).toBe(String(answer.text.length))
+    const isOwn = answer.status >= 300 || markers.first.includes(answer.text)
+    expect([isOwn, answer.length]).toEqual([true, String(answer.text.length)])
   })
 })
 

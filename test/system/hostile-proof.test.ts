@@ -11,14 +11,15 @@ import { wordsOf } from "../corpus/fixtures.ts"
 import { ATTACKS } from "../corpus/hostile-commands.ts"
 import { SHELL_LINES } from "../corpus/hostile-requests.ts"
 import { makeCanaryMedia } from "../corpus/canary-media.ts"
-import { makeMarker, openCanaries } from "../support/canaries.ts"
-import type { Evidence } from "../support/canaries.ts"
+import { makeMarker, openCanaries } from "../corpus/canaries.ts"
+import type { Evidence } from "../corpus/canaries.ts"
 
+const FFMPEG = "ffmpeg"
 const RUN_MS_MAX = 10_000
 /** The release that every attack was tried on; another may lack what one uses. */
 const MEASURED_MAJOR = "5"
 
-const major = /^ffmpeg version (\d+)/.exec(spawnSync("ffmpeg", ["-version"]).stdout.toString())?.[1]
+const major = /^ffmpeg version (\d+)/.exec(spawnSync(FFMPEG, ["-version"]).stdout.toString())?.[1]
 const neighbour = makeMarker()
 const stored = makeMarker()
 const environment = makeMarker()
@@ -74,7 +75,7 @@ async function attackBare(attack: Attack): Promise<{ harm: string[]; log: string
 }
 
 async function runBare(words: string[], cwd: string) {
-  const child = spawn("ffmpeg", ["-nostdin", "-hide_banner", "-y", ...words], {
+  const child = spawn(FFMPEG, ["-nostdin", "-hide_banner", "-y", ...words], {
     cwd,
     env: { PATH: process.env["PATH"], CANARY: environment },
     stdio: ["ignore", "ignore", "pipe"],

@@ -121,7 +121,7 @@ export function holds(content: string | Uint8Array, secret: string): boolean {
   const wide = Buffer.concat([...bytes].map((byte) => Buffer.from([byte, 0])))
   const forms = [
     secret,
-    [...secret].toReversed().join(""),
+    secret.split("").toReversed().join(""),
     bytes.toString("hex"),
     bytes.toString("hex").toUpperCase(),
     // Whole groups of three from each place that a group can begin at.
