@@ -8,8 +8,14 @@ import { wordsOf } from "./fixtures.ts"
 
 const run = promisify(execFile)
 
-/** A file that comes with an attack: its text, the words of ffmpeg that make it, or C source. */
-export type Brought = string | { made: string } | { source: string }
+/**
+ * A file that comes with an attack: its text, C source, or the words of ffmpeg that make it and
+ * what is done to it then.
+ */
+export type Brought =
+  | string
+  | { made: string; turn?: (made: Buffer) => Buffer }
+  | { source: string }
 
 /** Something that a hostile user sends. */
 export type Attack = {
@@ -64,7 +70,8 @@ async function contentOf(name: string, content: Brought): Promise<Buffer> {
       await writeFile(join(folder, "note.txt"), "nothing but a note")
       await run("ffmpeg", ["-v", "error", "-y", ...wordsOf(content.made), name], { cwd: folder })
     }
-    return await readFile(join(folder, name))
+    const made = await readFile(join(folder, name))
+    return "turn" in content && content.turn ? content.turn(made) : made
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

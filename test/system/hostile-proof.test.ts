@@ -90,12 +90,14 @@ async function runBare(words: string[], cwd: string) {
 
 describe.concurrent.for(Object.entries(ATTACKS))("where nothing is around, %s", ([, attacks]) => {
   const proven = attacks.filter(({ unproven }) => unproven === undefined)
+  let tried = 0
   let fired = 0
 
   test.for(proven.map((attack) => [attack.name, attack] as const))(
     "works by %s",
     async ([, attack], { skip }) => {
       const { harm, log } = await attackBare(attack)
+      tried += 1
       if (harm.length > 0) fired += 1
       if (harm.length === 0 && major !== MEASURED_MAJOR) skip(`ffmpeg ${major} does not do it`)
       expect({ log, isHarmed: harm.length > 0 }).toEqual({ log, isHarmed: true })
@@ -103,7 +105,7 @@ describe.concurrent.for(Object.entries(ATTACKS))("where nothing is around, %s", 
   )
 
   afterAll(() => {
-    expect(fired).toBeGreaterThan(proven.length / 2)
+    expect(2 * fired).toBeGreaterThanOrEqual(tried)
   })
 })
 
