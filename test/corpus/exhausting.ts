@@ -46,7 +46,7 @@ export const EXHAUSTING: Exhausting[] = [
   { name: "frames without end", words: `${CARD} -f rawvideo out_1`, codes: ["file_limit"] },
   {
     name: "several files that are all allowed",
-    words: `${CARD} ${["a", "b", "c", "out_1"].map((name) => `-fs 18M -f rawvideo ${name}`).join(" ")} -f null -`,
+    words: `${CARD} ${["a", "b", "c", "out_1"].map((name) => `-frames:v 40 -f rawvideo ${name}`).join(" ")} -f null -`,
     codes: ["disk_limit"],
   },
   {
