@@ -10,8 +10,9 @@ import { RunnerError } from "../runner-error.ts"
 import { ffmpegArguments } from "./ffmpeg.ts"
 import { openProgressReader } from "./progress.ts"
 
-/** What makes a run a failure though ffmpeg calls it a success: only a part is in its outputs. */
-const PARTIAL = /: Cannot allocate memory$|^\[concat @ \S+\] Impossible to open '/m
+const OUT_OF_MEMORY = /: Cannot allocate memory$/m
+/** A file of a list that is not there; ffmpeg goes on with the others and calls it a success. */
+const LACKING = /^\[concat @ \S+\] Impossible to open '/m
 
 /** Runs ffmpeg once in a run's workspace; null says that it succeeded. */
 export async function runFfmpeg(
@@ -53,20 +54,23 @@ export async function runFfmpeg(
     })
   }
   if (end.cause === "time_limit") return "time limit"
+  const isOutOfMemory = OUT_OF_MEMORY.test(end.stderrTail)
   const limit = explainLimit(end.cause, run.jail.sandbox.limits)
-  if (limit) {
+  // Some filters ask for memory again and again, and say each time that there is none.
+  if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
     const message = sayWhere(command.place, limit.sentence)
     return { blame: "caller", failure: { code: limit.code, message, lines: [] } }
   }
   // ffmpeg may say success all the same, of a file without its end or an empty pass log.
   if (wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
-  if (end.exitCode === 0 && !PARTIAL.test(end.stderrTail)) return null
-  if (end.signal === null) {
+  const isPartial = isOutOfMemory || LACKING.test(end.stderrTail)
+  if (end.exitCode === 0 && !isPartial) return null
+  if (end.signal === null || limit) {
     const { exitCode, stderrTail: stderr } = end
     return explain({ stderr, exitCode, workspace: run.workspace, place: command.place })
   }
-  const isOutOfMemory = end.signal === "SIGKILL" && (await readOomKills()) > oomKills
-  return killed(command.place, end.signal, isOutOfMemory)
+  const wasOomKilled = end.signal === "SIGKILL" && (await readOomKills()) > oomKills
+  return killed(command.place, end.signal, wasOomKilled)
 }
 
 function killed(place: Place, signal: string, isOutOfMemory: boolean): Explained {

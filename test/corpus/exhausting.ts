@@ -62,7 +62,7 @@ export const EXHAUSTING: Exhausting[] = [
   {
     name: "frames kept to be reversed",
     words: `${LARGE} -vf reverse -f null out_1`,
-    codes: ["out_of_memory"],
+    codes: ["out_of_memory", "time_limit"],
   },
   {
     name: "samples kept to be reversed",
