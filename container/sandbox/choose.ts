@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { z } from "zod"
 import type { RunnerSettings } from "../environment.ts"
 import { log } from "../log.ts"
-import { findProgram, readSystemPaths } from "./paths.ts"
+import { findProgram, isOpenToAll, readSystemPaths } from "./paths.ts"
 import type { Sandbox, Tier } from "./sandbox.ts"
 import { testSandbox } from "./self-test.ts"
 import type { SelfTest } from "./self-test.ts"
@@ -94,8 +94,11 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
  */
 async function placeAttack({ firstUid }: Sandbox) {
   const built = join(BUILD_FOLDER, "attack")
-  if (firstUid === null) return { path: built, remove: () => Promise.resolve() }
-  const folder = await mkdtemp(join(tmpdir(), "lathe-attack-"))
+  if (firstUid === null || isOpenToAll(built)) {
+    return { path: built, remove: () => Promise.resolve() }
+  }
+  const place = [tmpdir(), "/tmp", "/var/tmp"].find((path) => isOpenToAll(path)) ?? tmpdir()
+  const folder = await mkdtemp(join(place, "lathe-attack-"))
   const path = join(folder, "attack")
   await chmod(folder, READABLE)
   await copyFile(built, path)

@@ -1,5 +1,5 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs"
-import { delimiter, join, resolve } from "node:path"
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
+import { delimiter, dirname, join, resolve } from "node:path"
 
 /** What media tools read of the system: libraries, fonts, time zones, presets, and the cores. */
 const MEDIA_PATHS = [
@@ -58,6 +58,19 @@ export function findProgram(name: string): string {
   const candidates = name.includes("/") ? [resolve(name)] : folders.map((each) => join(each, name))
   const found = candidates.find((path) => existsSync(path))
   return found === undefined ? name : realpathSync(found)
+}
+
+/** Whether any user may read a file or enter a folder, and pass through all that is above it. */
+export function isOpenToAll(path: string): boolean {
+  const whole = resolve(path)
+  const facts = statSync(whole, { throwIfNoEntry: false })
+  if (!facts || (facts.mode & 0o005) !== 0o005) return false
+  return whole === dirname(whole) || isEnterable(dirname(whole))
+}
+
+function isEnterable(folder: string): boolean {
+  if ((statSync(folder).mode & 0o001) === 0) return false
+  return folder === dirname(folder) || isEnterable(dirname(folder))
 }
 
 function isLink(path: string): boolean {

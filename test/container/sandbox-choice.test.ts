@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { makeSettings, readEnvironment } from "../../container/environment.ts"
 import { chooseSandbox, describeSandbox, findTiers } from "../../container/sandbox/choose.ts"
 import { testSandbox } from "../../container/sandbox/self-test.ts"
@@ -28,6 +28,18 @@ test("a sandbox that stands its attacks is chosen within a second", async ({ ski
   expect(sandbox?.tier).toBe(tried.tier)
   expect(tried).toMatchObject({ ok: true, problem: null })
   expect(tried.attacks.filter(({ refused }) => !refused)).toEqual([])
+})
+
+test("a temporary folder that only the runner may enter is no hindrance", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const before = process.env["TMPDIR"]
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["TMPDIR"]
+    else process.env["TMPDIR"] = before
+  })
+  process.env["TMPDIR"] = workDir
+  const { test: tried } = await chooseSandbox(settingsFor())
+  expect(tried).toMatchObject({ ok: true, problem: null })
 })
 
 test("the self-test sees every attack succeed where there is no sandbox", async () => {
