@@ -29,7 +29,7 @@ const TEXTS =
 export const READABLE_FORMATS = words(CONTAINERS, PICTURES, SOUND, TEXTS)
 
 /** Formats of an input only where the command itself says so, by `-f`. */
-export const FORMATS_ON_REQUEST = words("concat lavfi")
+export const FORMATS_ON_REQUEST = words("concat data lavfi")
 
 const VIDEO_DECODERS =
   "libdav1d libaom-av1 av1 h261 h263 h263i h263p h264 hevc vvc evc libxevd vp3 vp4 vp5 vp6 vp6a " +
