@@ -7,7 +7,7 @@ import type { Readable } from "node:stream"
 import { launchWords, readLaunchFailure } from "./sandbox/launch.ts"
 import { cpuSecondsOf } from "./sandbox/limits.ts"
 import type { FolderAccess, Jail, Tier } from "./sandbox/sandbox.ts"
-import { watchUsage } from "./sandbox/watch.ts"
+import { holdsMore, watchUsage } from "./sandbox/watch.ts"
 
 /** Why we end a process. */
 type Cut = "time_limit" | "aborted" | "disk_limit" | "output_limit"
@@ -100,7 +100,8 @@ export function startProcess(order: ProcessOrder): StartedProcess {
     const spawnError = readLaunchFailure(child.exitCode, stderr()) ?? error
     const { exitCode, signal } = readEnd(child, order.jail.sandbox.tier)
     const wallMs = performance.now() - startedMs
-    const cause = ending.stop() ?? limitOf({ exitCode, signal, wallMs }, order)
+    const limit = ending.stop() ?? limitOf({ exitCode, signal, wallMs }, order)
+    const cause = limit ?? (await leftTooMuch(order))
     return {
       exitCode: spawnError === null ? exitCode : null,
       signal,
@@ -162,10 +163,18 @@ function endInTime(child: ChildProcess, order: ProcessOrder): { stop: () => Cut 
 }
 
 function watchWorkspace(order: ProcessOrder, onExceeded: () => void) {
+  return order.access === "write" ? watchUsage(order.cwd, usageMax(order), onExceeded) : null
+}
+
+/** What a process that ended between two looks at its workspace left there. */
+async function leftTooMuch(order: ProcessOrder): Promise<Cut | null> {
   if (order.access !== "write") return null
-  const { workspaceBytes, workspaceFiles } = order.jail.sandbox.limits
-  const most = { bytes: workspaceBytes + (order.inputBytes ?? 0), files: workspaceFiles }
-  return watchUsage(order.cwd, most, onExceeded)
+  return (await holdsMore(order.cwd, usageMax(order))) ? "disk_limit" : null
+}
+
+function usageMax({ jail, inputBytes = 0 }: ProcessOrder) {
+  const { workspaceBytes, workspaceFiles } = jail.sandbox.limits
+  return { bytes: workspaceBytes + inputBytes, files: workspaceFiles }
 }
 
 function countBytes({ stdout, stderr }: ChildProcess, most: number, onExceeded: () => void): void {

@@ -13,6 +13,7 @@ const NOISE = [
   /^\[\S+\] (?:Qavg: |\d+ frames left in the queue)/,
   /^\[libx26[45]\] (?:using |profile |264 - |frame |mb |8x8 |coded |i\d+ |ref |kb\/s|Weighted|consecutive)/,
   /^x265 \[info\]/,
+  /Application has requested \d+ threads/,
 ]
 
 const TELLING =

@@ -12,13 +12,10 @@ export function watchUsage(folder: string, most: Usage, onExceeded: () => void):
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   async function look(): Promise<void> {
-    const usage = await measure(folder, most.files)
+    const isTooMuch = await holdsMore(folder, most)
     if (isStopped) return
-    if (usage.bytes > most.bytes || usage.files > most.files) {
-      onExceeded()
-    } else {
-      wait()
-    }
+    if (isTooMuch) onExceeded()
+    else wait()
   }
   // The next look waits for the one before, which takes long where there are many files.
   function wait(): void {
@@ -33,8 +30,14 @@ export function watchUsage(folder: string, most: Usage, onExceeded: () => void):
   }
 }
 
+/** Whether a folder holds more than it may. */
+export async function holdsMore(folder: string, most: Usage): Promise<boolean> {
+  const usage = await measure(folder, most.files)
+  return usage.bytes > most.bytes || usage.files > most.files
+}
+
 /** Disk space and files of a folder, its folders counted; it stops counting above `filesMax`. */
-export async function measure(folder: string, filesMax: number): Promise<Usage> {
+async function measure(folder: string, filesMax: number): Promise<Usage> {
   const total: Usage = { bytes: 0, files: 0 }
   const folders = [folder]
   for (let each = folders.pop(); each !== undefined; each = folders.pop()) {

@@ -10,6 +10,8 @@ import { RunnerError } from "../runner-error.ts"
 import { ffmpegArguments } from "./ffmpeg.ts"
 import { openProgressReader } from "./progress.ts"
 
+/** What a program does to itself, and would do again. */
+const CRASHES = new Set(["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS", "SIGTRAP"])
 const OUT_OF_MEMORY = /: Cannot allocate memory$/m
 /** A file of a list that is not there; ffmpeg goes on with the others and calls it a success. */
 const LACKING = /^\[concat @ \S+\] Impossible to open '/m
@@ -74,6 +76,10 @@ export async function runFfmpeg(
 }
 
 function killed(place: Place, signal: string, isOutOfMemory: boolean): Explained {
+  if (CRASHES.has(signal)) {
+    const message = sayWhere(place, `ffmpeg crashed over this command or its inputs (${signal}).`)
+    return { blame: "caller", failure: { code: "command_failed", message, lines: [] } }
+  }
   const sentence = isOutOfMemory
     ? "The command needs more memory than there is."
     : `ffmpeg was ended from outside (${signal}).`

@@ -8,7 +8,7 @@ import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { openDatabase } from "../storage/database.ts"
 import { memberObjectKey, outputObjectKey } from "../storage/objects.ts"
-import { findInputObject, isRunningAt } from "../storage/tasks.ts"
+import { findInputObject, findOutputKeys } from "../storage/tasks.ts"
 import { closeUpload, findUpload, openUpload } from "../storage/uploads.ts"
 import { newId } from "../ids.ts"
 import { readTaskToken } from "./token.ts"
@@ -41,7 +41,9 @@ export async function handleIo(request: Request, env: Env, onReport: OnReport): 
     return await sendInput(request, env, run, named.data)
   }
   if (room !== "outputs") return say(404, "no such route")
-  if (!(await isRunningAt(openDatabase(env.DB), run))) return say(410, "gone")
+  const keys = await findOutputKeys(openDatabase(env.DB), run)
+  if (!keys) return say(410, "gone")
+  if (!keys.includes(named.data)) return say(404, "no such output")
   const place = readPlace(outputObjectKey(run, named.data), path)
   if (!place) return say(400, "name")
   const { objectKey, rest } = place
@@ -99,22 +101,22 @@ async function sendInput(request: Request, env: Env, run: TaskRun, key: string):
   const object = await env.MEDIA.get(objectKey, ranged ? { range: request.headers } : {})
   if (!object) return say(404, "no such object")
   const { offset, length } = sentPart(object)
-  const last = offset + length - 1
-  return new Response(object.body, {
-    status: ranged ? 206 : 200,
-    headers: {
-      "content-length": String(length),
-      ...(ranged && { "content-range": `bytes ${offset}-${last}/${object.size}` }),
-    },
-  })
+  const headers = new Headers({ "content-length": String(length) })
+  // R2 sends the whole for a range that it cannot make sense of.
+  if (length === object.size) return new Response(object.body, { headers })
+  headers.set("content-range", `bytes ${offset}-${offset + length - 1}/${object.size}`)
+  return new Response(object.body, { status: 206, headers })
 }
+
+/** What R2 says of the bytes that it sends; any of it may be there without a value. */
+type Sent = Partial<Record<"offset" | "length" | "suffix", number | undefined>>
 
 /** Which bytes of an object R2 sends, in bytes from its beginning. */
 function sentPart({ range, size }: R2Object): { offset: number; length: number } {
-  if (range === undefined) return { offset: 0, length: size }
-  if ("suffix" in range) return { offset: size - range.suffix, length: range.suffix }
-  const offset = range.offset ?? 0
-  return { offset, length: range.length ?? size - offset }
+  const sent: Sent = range ?? {}
+  if (sent.suffix !== undefined) return { offset: size - sent.suffix, length: sent.suffix }
+  const offset = sent.offset ?? 0
+  return { offset, length: sent.length ?? size - offset }
 }
 
 async function storeOutput(request: Request, env: Env, objectKey: string): Promise<Response> {

@@ -58,6 +58,20 @@ export async function isRunningAt(database: Database, place: TaskPlace): Promise
   return rows.length === 1
 }
 
+/** The keys of the outputs of a task that runs at this fence; null where it does not. */
+export async function findOutputKeys(
+  database: Database,
+  place: TaskPlace,
+): Promise<string[] | null> {
+  const [row] = await database
+    .select({ work: tasks.work })
+    .from(tasks)
+    .where(runsAt(place))
+    .limit(1)
+  if (!row) return null
+  return row.work.kind === "command" ? row.work.outputs.map(({ key }) => key) : []
+}
+
 /** Where an input of a task that runs at this fence is stored; null where it may not be read. */
 export async function findInputObject(
   database: Database,

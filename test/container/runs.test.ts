@@ -161,6 +161,16 @@ describe("ending tasks", () => {
     ])
   })
 
+  test("a tool that crashes is not tried again", async () => {
+    const order = await postEndless()
+    const [pid = 0] = await untilItRuns(order)
+    process.kill(pid, "SIGSEGV")
+    await waitFor(() => endings().length > 0)
+    expect(endings()).toMatchObject([
+      { kind: "failed", blame: "caller", failure: { code: "command_failed" } },
+    ])
+  })
+
   test("leaving interrupts every run and takes no more", async () => {
     const order = await postEndless()
     await untilItRuns(order)

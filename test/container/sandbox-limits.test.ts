@@ -58,6 +58,12 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
     expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })
   })
 
+  test("a tool that is done before anybody looks has not got away with more", async () => {
+    const words = "-f lavfi -i color=s=640x360 -frames:v 20 -f rawvideo out.raw"
+    const end = await runFfmpeg(words, { workspaceBytes: 2 * MIB })
+    expect(end).toMatchObject({ cause: "disk_limit" })
+  })
+
   test("a workspace with too many files ends its tool", async () => {
     const end = await runFfmpeg("-f lavfi -i color=s=16x16 %d.png", { workspaceFiles: 200 })
     expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })

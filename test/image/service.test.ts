@@ -201,8 +201,7 @@ describe("a hostile command in a container", () => {
     for (const place of [...places, "/etc/passwd", "/app/package.json", "/proc/1/environ"]) {
       const said = await runDirectly(container, ["-f", "data", "-i", place, ...COPY])
       expect(said).toContain('"kind":"failed"')
-      expect(said).not.toContain(canary)
-      expect(said).not.toContain("root:")
+      expect(said).not.toMatch(new RegExp(`${canary}|root:`))
     }
     expect(await service.containers()).toEqual([container])
   })
@@ -218,12 +217,8 @@ describe("a hostile command in a container", () => {
     const address = listener.address()
     const port = address !== null && typeof address === "object" ? address.port : 0
     await using plain = await runContainer()
-    const gateway = await docker(
-      "inspect",
-      "--format",
-      "{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}}",
-      plain.id,
-    )
+    const template = "{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}}"
+    const gateway = await docker("inspect", "--format", template, plain.id)
     const connect = `import { connect } from "node:net"
       const socket = connect(${port}, "${gateway}", () => setTimeout(() => process.exit(), 200))
       socket.on("error", () => process.exit())

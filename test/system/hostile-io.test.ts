@@ -211,8 +211,10 @@ describe("a task's own token opens no", () => {
 
   test("output to its account before its job has ended well", async () => {
     const token = await mint(first)
-    for (const name of ["out_1", "in_1", "out_2"])
-      await put(`/io/${first.taskId}/outputs/${name}`, token)
+    const puts = ["out_1", "in_1", "out_2"].map((name) =>
+      put(`/io/${first.taskId}/outputs/${name}`, token),
+    )
+    expect((await Promise.all(puts)).map(({ status }) => status)).toEqual([200, 404, 404])
     const record = await accounts[0]?.find(first.jobId)
     expect(record).toMatchObject({ status: "running", output_files: { out_1: "long.u8" } })
     expect((await io(`/io/${first.taskId}/inputs/in_1`, token)).text).toBe(markers.first)
@@ -239,7 +241,8 @@ describe("a range that makes no sense is answered with nothing that is not asked
   test.for(RANGES)("%s", async (range) => {
     const path = `/io/${first.taskId}/inputs/in_1`
     const answer = await io(path, await mint(first), { headers: { range } })
-    expect([200, 206, 400, 416]).toContain(answer.status)
+    const isWhole = answer.text === markers.first
+    expect(answer.status).toBe(isWhole ? 200 : 206)
     const isOwn = answer.status >= 300 || markers.first.includes(answer.text)
     expect([isOwn, answer.length]).toEqual([true, String(answer.text.length)])
   })
