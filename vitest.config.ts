@@ -2,6 +2,8 @@ import { join } from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin"
 import { defineConfig } from "vitest/config"
 
+/** A machine that is busy with something else is slow, and no test is about that. */
+const TEST_TIMEOUT_MS = 30_000
 const SYSTEM_TEST_TIMEOUT_MS = 60_000
 
 /** Tests of the Worker, in workerd, with every binding of wrangler.toml emulated. */
@@ -25,6 +27,7 @@ async function workerProject() {
     ],
     test: {
       name: "worker",
+      testTimeout: TEST_TIMEOUT_MS,
       include: ["test/worker/**/*.test.ts"],
       setupFiles: ["./test/support/apply-migrations.ts"],
     },
@@ -35,6 +38,7 @@ async function workerProject() {
 const nodeProject = {
   test: {
     name: "node",
+    testTimeout: TEST_TIMEOUT_MS,
     pool: "forks" as const,
     include: ["test/{container,contract,http,pipeline,scripts}/**/*.test.ts"],
   },

@@ -55,7 +55,13 @@ export async function gatherBundles(
   const gathered = new Map(
     bundles.map(({ key, name }, index) => [key, arrange(name, claimed[index], playlists)]),
   )
-  return findFailure(bundles, gathered) ?? gathered
+  const failure = findFailure(bundles, gathered)
+  if (failure) return failure
+  // A muxer that counts nothing writes one file, whose name is the pattern.
+  for (const { key, name } of bundles.filter((each) => bundleKindOf(each.name) === "series")) {
+    if (gathered.get(key)?.names.join("/") === name) gathered.delete(key)
+  }
+  return gathered
 }
 
 /** Plain files at the top of the workspace that no command was given and no other output is. */

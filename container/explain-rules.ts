@@ -86,6 +86,12 @@ const STREAMS: ExplainRule[] = [
   },
   {
     code: "stream_not_found",
+    pattern: /Stream specifier '([^']*)' in filtergraph description (.+) matches no streams/,
+    sentence: (specifier, graph) =>
+      `The filters "${graph}" ask for a stream ("${specifier}") that their input does not have.`,
+  },
+  {
+    code: "stream_not_found",
     pattern: /Stream specifier '([^']*)'.*matches no streams/,
     sentence: (specifier) => `The stream "${specifier}" that a filter asks for is in no input.`,
   },
@@ -148,6 +154,11 @@ const FILTERS: ExplainRule[] = [
     code: "filter_error",
     pattern:
       /^\[Parsed_([a-z0-9_]+?)_\d+\] (.*(?:nvalid|rror|ailed|nable|annot|not |oo large).*?)\.?$/m,
+    sentence: (filter, why) => `The filter "${filter}" failed: ${why}.`,
+  },
+  {
+    code: "filter_error",
+    pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (.+?)\.?\n.*Error initializing filter/m,
     sentence: (filter, why) => `The filter "${filter}" failed: ${why}.`,
   },
   {

@@ -4,6 +4,18 @@ import type { ExplainRule } from "./explain-rule.ts"
 export const VALUES: ExplainRule[] = [
   {
     code: "invalid_option",
+    pattern:
+      /filename '([^']*)' does not contain an image sequence pattern|from pattern '([^']*)'. Use '-frames:v 1'/,
+    sentence: (first, second) =>
+      `"${first || second}" is one name for several pictures: write %03d in it, or -frames:v 1.`,
+  },
+  {
+    code: "invalid_option",
+    pattern: /Invalid loglevel "([^"]*)"/,
+    sentence: (value) => `The option "-loglevel" does not take "${value}".`,
+  },
+  {
+    code: "invalid_option",
     pattern: /Error setting option (\S+) to value (.*?)\.?$/m,
     sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
   },

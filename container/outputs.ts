@@ -13,23 +13,29 @@ import { uploadMember, uploadOutput, uploadText } from "./transfer.ts"
 import { pathIn } from "./workspace.ts"
 
 const MEMBERS_AT_ONCE = 8
+const NOTHING_ENCODED = /Output file is empty, nothing was encoded/
 
 type ProbeFacts = Pick<OutputReport, "probe" | "probe_error">
 
 /**
  * The failure of the first output that is not there as a plain file with something in it; a series
- * is no file of its own.
+ * is no file of its own. `lines` is what the last command said.
  */
 export async function findOutputFailure(
   run: Run,
   outputs: readonly TaskOutput[],
+  lines: string[],
 ): Promise<Explained | null> {
+  const isNothing = lines.some((line) => NOTHING_ENCODED.test(line))
+  const why = isNothing ? ": nothing was encoded; check -ss, -t and -frames" : ""
   for (const { key, name } of outputs) {
     if (bundleKindOf(name) === "series") continue
-    const lack = await findLack(pathIn(run.workspace, name))
+    // Some formats have a frame of their own around nothing.
+    const isHollow = isNothing && outputs.length === 1 && /^(?:video|audio)\//.test(typeOf(name))
+    const lack = (await findLack(pathIn(run.workspace, name))) ?? (isHollow ? "is empty" : null)
     if (lack === null) continue
-    const message = `The output ${key} ("${name}") ${lack}.`
-    return { blame: "caller", failure: { code: "no_output", message, lines: [] } }
+    const message = `The output ${key} ("${name}") ${lack}${why}.`
+    return { blame: "caller", failure: { code: "no_output", message, lines } }
   }
   return null
 }

@@ -29,7 +29,11 @@ function readHls(text: string): Playlist {
     for (const [, uri = ""] of line.matchAll(/\bURI="([^"]*)"/g)) addName(names, uri)
     if (!line.startsWith("#")) addName(names, line.trim())
   }
-  return { isNaming: (name) => names.has(name), durationSeconds }
+  return { isNaming: (name) => names.has(name), durationSeconds: roundMicro(durationSeconds) }
+}
+
+function roundMicro(seconds: number | null): number | null {
+  return seconds === null ? null : Math.round(seconds * 1e6) / 1e6
 }
 
 function readManifest(text: string): Playlist {

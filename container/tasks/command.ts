@@ -29,7 +29,10 @@ export async function runCommandTask(run: Run, work: CommandWork): Promise<Endin
     downloadInput({ io, signal: joint }, input, pathIn(workspace, input.name)),
   )
   run.status.step = "working"
-  const failed = (await runCommands(run, work)) ?? (await findOutputFailure(run, work.outputs))
+  let trouble: string[] = []
+  const failed =
+    (await runCommands(run, work, (lines) => (trouble = lines))) ??
+    (await findOutputFailure(run, work.outputs, trouble))
   if (failed) return failedBy(run, failed)
   const bundles = await gatherBundles(run, work.outputs)
   if ("failure" in bundles) return failedBy(run, bundles)
@@ -47,7 +50,11 @@ function failedBy({ status }: Run, failed: Explained): Ending {
   return { kind: "failed", processing_seconds: processingSeconds(status), ...failed }
 }
 
-async function runCommands(run: Run, work: CommandWork): Promise<Explained | null> {
+async function runCommands(
+  run: Run,
+  work: CommandWork,
+  onTrouble: (lines: string[]) => void,
+): Promise<Explained | null> {
   const names = namesByKey(run.order.inputs, work.outputs)
   const beganMs = performance.now()
   const total = work.commands.length
@@ -56,6 +63,7 @@ async function runCommands(run: Run, work: CommandWork): Promise<Explained | nul
     const end = await runFfmpeg(run, {
       words: substitute(words, names),
       place,
+      onTrouble,
       timeLimitMs: work.run_seconds_max * 1000 - (performance.now() - beganMs),
       onFraction: (fraction) => {
         const done = (index + fraction) / total

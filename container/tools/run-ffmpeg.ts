@@ -7,6 +7,7 @@ import { explainLimit } from "../sandbox/limit-failures.ts"
 import { noteProcessStarted } from "../run.ts"
 import type { Run } from "../run.ts"
 import { RunnerError } from "../runner-error.ts"
+import { cleanLines, tellingLines } from "../stderr-lines.ts"
 import { ffmpegArguments } from "./ffmpeg.ts"
 import { openProgressReader } from "./progress.ts"
 
@@ -24,6 +25,8 @@ export async function runFfmpeg(
     place: Place
     timeLimitMs: number
     onFraction: (fraction: number) => void
+    /** Hears what a run that succeeded said of trouble. */
+    onTrouble: (lines: string[]) => void
   },
 ): Promise<Explained | "time limit" | null> {
   if (command.timeLimitMs <= 0) return "time limit"
@@ -66,7 +69,10 @@ export async function runFfmpeg(
   // ffmpeg may say success all the same, of a file without its end or an empty pass log.
   if (wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
   const isPartial = isOutOfMemory || LACKING.test(end.stderrTail)
-  if (end.exitCode === 0 && !isPartial) return null
+  if (end.exitCode === 0 && !isPartial) {
+    command.onTrouble(tellingLines(cleanLines(end.stderrTail, run.workspace)))
+    return null
+  }
   if (end.signal === null || limit) {
     const { exitCode, stderrTail: stderr } = end
     return explain({ stderr, exitCode, workspace: run.workspace, place: command.place })

@@ -43,7 +43,7 @@ export type Bundle = {
 
 /** What kind of bundle an output of this name is; null for a plain file. */
 export function bundleKindOf(name: string): BundleKind | null {
-  if (name.includes("%")) return "series"
+  if (fillFields(name).count > 0) return "series"
   return isPlaylist(name) ? "playlist" : null
 }
 
@@ -93,6 +93,7 @@ function expressionOf(pattern: string): RegExp {
 function matcherOf(field: string): string {
   if (field === "%%") return "%%?"
   if (field === "%v") return ".+"
+  // A number that is longer than its field has no zero before it.
   const width = Number(field.slice(1, -1))
-  return `\\d{${Math.max(1, width)},}`
+  return width < 2 ? String.raw`(?:0|[1-9]\d*)` : `(?:\\d{${width}}|[1-9]\\d{${width},})`
 }

@@ -17,7 +17,7 @@ export function splitWords(line: string): Split {
   const words: string[] = []
   let word: string | null = null
   let quote: "'" | '"' | null = null
-  const source = line.replace(/\{\{\s*([^{}\s]+)\s*\}\}/g, "{{$1}}")
+  const source = line.replaceAll("\\\r\n", "\\\n").replace(/\{\{\s*([^{}\s]+)\s*\}\}/g, "{{$1}}")
   for (let at = 0; at < source.length; at += 1) {
     const character = source.charAt(at)
     const next = source.charAt(at + 1)

@@ -5,6 +5,7 @@ import type { JobFacts } from "../storage/rows.ts"
 import { publicOrigin } from "./context.ts"
 import type { AppContext } from "./context.ts"
 import { unprocessable } from "./problem.ts"
+import type { Detail } from "./problem.ts"
 
 const METADATA_PAIRS_MAX = 10
 
@@ -51,6 +52,12 @@ export function readCreateFacts(
     webhookUrl:
       typeof fields.webhook === "string" ? readWebhookUrl(c, "webhook", fields.webhook) : null,
   }
+}
+
+/** What is wrong with a URL to deliver to. */
+export function webhookFaults(c: AppContext, field: string, text: string): Detail[] {
+  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+  return "error" in checked ? [{ field, message: checked.error }] : []
 }
 
 /** A URL to deliver to, checked as every user URL is; the error names the field. */

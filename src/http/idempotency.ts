@@ -1,18 +1,25 @@
 import { toHex } from "../contract/hex.ts"
 import type { AppContext } from "./context.ts"
-import { Problem, unprocessable } from "./problem.ts"
+import { Problem, unprocessables } from "./problem.ts"
+import type { Detail } from "./problem.ts"
 
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
 
 /** What makes a create safe to send again: the caller's key, and the hash of what was asked. */
 export type Idempotency = { accountId: string; key: string; bodyHash: string }
 
+/** What is wrong with the key of a create. */
+export function idempotencyKeyFaults(c: AppContext): Detail[] {
+  const key = c.req.header("idempotency-key")
+  if (key === undefined || KEY_PATTERN.test(key)) return []
+  return [{ field: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }]
+}
+
 /** The key of a create that may be sent again; null where the caller gave none. */
 export function readIdempotencyKey(c: AppContext): string | null {
-  const key = c.req.header("idempotency-key")
-  if (key === undefined) return null
-  if (KEY_PATTERN.test(key)) return key
-  throw unprocessable("Idempotency-Key", "expected 1 to 255 visible ASCII characters")
+  const faults = idempotencyKeyFaults(c)
+  if (faults.length > 0) throw unprocessables(faults)
+  return c.req.header("idempotency-key") ?? null
 }
 
 /** Ties a caller's key to what this request asks, whatever the order and spelling of its body. */

@@ -72,7 +72,12 @@ export function problemResponse(problem: Problem): Response {
   const retry = retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds }
   const body =
     status === 422
-      ? { error: "validation_error", message, code: status, details }
+      ? { error: "validation_error", message, code: status, details: details.map(codeOf) }
       : { error: { code, message, ...retry }, code, message }
   return Response.json(body, { status, headers })
+}
+
+/** A detail with its code; one of a field as such names none of its own. */
+export function codeOf(detail: Detail): Detail {
+  return { code: "invalid_field", ...detail }
 }

@@ -1,7 +1,7 @@
 import { isId } from "../ids.ts"
 
 /** What an input reference means: a file of ours, a URL to bring in, or why it is neither. */
-export type Reference = { fileId: string } | { error: string }
+export type Reference = { fileId: string } | { error: string; code?: "fetch_not_an_input" }
 
 const EXPECTED = "expected svc_id://<uuid>, a File's download_url or a public URL"
 
@@ -15,7 +15,10 @@ export function readReference(text: string, origin: string): Reference {
     return { error: "imports are not built yet" }
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return { error: EXPECTED }
-  if (room === "fetch") return { error: "fetch_not_an_input: import the page with POST /files" }
+  if (room === "fetch") {
+    const error = "what was fetched is no input: import the page with POST /files and file_url"
+    return { error, code: "fetch_not_an_input" }
+  }
   return room === "files" && name ? fileReference(id) : { error: EXPECTED }
 }
 

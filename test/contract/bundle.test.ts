@@ -6,7 +6,7 @@ test.for([
   ["a.M3U8", "playlist"],
   ["a.mpd", "playlist"],
   ["a_%v.m3u8", "series"],
-  ["100%%.mp4", "series"],
+  ["100%%.mp4", null],
 ])("an output called %s is of the kind %s", ([name, kind]) => {
   expect(bundleKindOf(name ?? "")).toBe(kind)
 })

@@ -132,7 +132,7 @@ describe("the name of an output", () => {
     return details?.find(({ field }) => field.startsWith("output_files."))?.message ?? answer.status
   }
 
-  it.each(["f_%d.png", "%03d.png", "s_%v", "s_%v_%d.ts", "50%%.mp4", "a.m3u8", "A.MPD"])(
+  it.each(["f_%d.png", "%03d.png", "s_%v", "s_%v_%d.ts", "50%%_%d.png", "a.m3u8", "A.MPD"])(
     "may be %s",
     async (name) => {
       expect(await check({ out_1: name })).toBe(202)
@@ -143,6 +143,7 @@ describe("the name of an output", () => {
     ["f_%s.png", /^expected %d or %03d/],
     ["100%.mp4", /^expected %d or %03d/],
     ["%Y-%m.ts", /^expected %d or %03d/],
+    ["50%%.mp4", /^expected no percent sign in a name without %d or %v/],
     ["%v%v%d.ts", /^expected at most 2 of %d and %v/],
     ["f_*.png", /^expected a file name of letters/],
     ["f_?.m3u8", /^expected a file name of letters/],

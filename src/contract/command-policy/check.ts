@@ -23,7 +23,7 @@ export function checkCommand(words: readonly string[], names: WorkspaceNames): R
   return [
     ...command.files.flatMap((file) => checkFile(file, names)),
     ...command.trailing.flatMap((option) => checkOption(option, { kind: "output", names })),
-    ...checkShape(command),
+    ...checkShape(command, names),
   ].slice(0, REFUSALS_MAX)
 }
 
@@ -54,10 +54,16 @@ function partsOfInput(word: string): string[] {
 
 function checkOutput({ word, options }: ReadFile, place: Place): Refusal[] {
   const format = formatOf(options)
+  if (word === "ffmpeg" && !place.names.outputs.has(word)) return [secondCommand()]
   if (word === "/dev/null" || (format === "null" && /^(?:-|pipe:\d*|NUL)$/.test(word))) return []
   if (format === "tee") return checkTee(word, place)
   const fault = judgeFile(word, "output", place.names)
   return fault ? [{ code: fault.code, message: `output ${fault.message}` }] : []
+}
+
+function secondCommand(): Refusal {
+  const message = "a second command begins here; give several in ffmpeg_commands, one an entry"
+  return { code: "name_not_allowed", message }
 }
 
 /** What the outputs of `[f=mp4]a.mp4|b.mkv` may not say. */
@@ -96,15 +102,18 @@ function formatOf(options: ReadFile["options"]): string | null {
   return options.findLast(({ name }) => name === "f")?.value?.toLowerCase() ?? null
 }
 
-function checkShape({ files, trailing, lacking }: ReadCommand): Refusal[] {
+function checkShape({ files, trailing, lacking }: ReadCommand, names: WorkspaceNames): Refusal[] {
   const inputs = files.filter(({ kind }) => kind === "input").length
   const outputs = files.filter(({ kind }) => kind === "output").length
   const refusals: Refusal[] = trailing
     .filter(({ name }) => !isGlobal(name))
-    .map(({ word }) => ({
+    .map(({ word, value }) => ({
       code: "trailing_option",
       option: word,
-      message: `${word} stands after the last output and means nothing there; put it before the output that it is for`,
+      message:
+        value !== null && names.outputs.has(value)
+          ? `${word} takes "${value}" as its value, so that is no output; give it a value of its own, or leave it out`
+          : `${word} stands after the last output and means nothing there; put it before the output that it is for`,
     }))
   if (lacking !== null) {
     const message = `${lacking} lacks its value; write one after it`

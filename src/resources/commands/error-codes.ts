@@ -6,6 +6,7 @@ export type ErrorCode =
   | RefusalCode
   | "invalid_field"
   | "invalid_reference"
+  | "fetch_not_an_input"
   | "invalid_name"
   | "name_taken"
   | "no_such_file"
@@ -19,8 +20,3 @@ export type ErrorCode =
 
 /** An error of a command, with its code. */
 export type CommandDetail = Detail & { code: ErrorCode }
-
-/** An error with its code; one of a field as such names none of its own. */
-export function withCode(detail: Detail): Detail {
-  return { code: "invalid_field" satisfies ErrorCode, ...detail }
-}

@@ -1,7 +1,7 @@
 import { namedKeys, splitWords, substitute } from "../../contract/command-line.ts"
 import { checkCommand } from "../../contract/command-policy/check.ts"
 import type { CommandDetail, ErrorCode } from "./error-codes.ts"
-import type { CommandRequest } from "./schema.ts"
+import type { CommandPart } from "./tasks.ts"
 
 const WORDS_MAX = 4000
 
@@ -15,7 +15,7 @@ type Read = { words: string[] } | { error: string; code: ErrorCode }
 
 /** The commands of a request as words without the program's name, and all that is wrong in them. */
 export function readCommands(
-  request: CommandRequest,
+  request: CommandPart,
   names: KeyNames,
 ): { commands: string[][]; details: CommandDetail[] } {
   const { ffmpeg_command: one, ffmpeg_commands: several } = request
@@ -78,7 +78,7 @@ function refusals(words: string[], field: string, { inputs, outputs }: KeyNames)
 function checkKeys(
   commands: string[][],
   lines: readonly Line[],
-  request: CommandRequest,
+  request: CommandPart,
 ): CommandDetail[] {
   const outputs = Object.keys(request.output_files)
   const declared = new Set([...Object.keys(request.input_files), ...outputs])

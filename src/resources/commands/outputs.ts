@@ -1,7 +1,7 @@
 import { bundleKindOf, byteLengthOf, fillFields, fitsPattern } from "../../contract/bundle.ts"
 import { inputName } from "../../contract/task.ts"
 import type { CommandDetail } from "./error-codes.ts"
-import type { CommandRequest } from "./schema.ts"
+import type { CommandPart } from "./tasks.ts"
 
 /** Begins so that it is no option, ends so that it keeps its extension. */
 const NAME_PATTERN = /^[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M} ._()+@-]{0,198}[\p{L}\p{N}\p{M}_)])?$/u
@@ -10,10 +10,7 @@ const NAME_BYTES_MAX = 240
 const FIELDS_MAX = 2
 
 /** What is wrong with the names of outputs and keys; `inputs` are the files' names by key. */
-export function checkOutputs(
-  request: CommandRequest,
-  inputs: Map<string, string>,
-): CommandDetail[] {
+export function checkOutputs(request: CommandPart, inputs: Map<string, string>): CommandDetail[] {
   const taken = new Set([...inputs].map(([key, name]) => inputName(key, name)))
   return Object.entries(request.output_files).flatMap(([key, name]): CommandDetail[] => {
     const field = `output_files.${key}`
@@ -36,6 +33,9 @@ function checkName(name: string): string | null {
   const filled = fillFields(name)
   if (filled.name.includes("%")) {
     return "expected %d or %03d for a number, %v for a variant and %% for a percent sign"
+  }
+  if (filled.count === 0 && name.includes("%")) {
+    return "expected no percent sign in a name without %d or %v"
   }
   if (filled.count > FIELDS_MAX) return `expected at most ${FIELDS_MAX} of %d and %v in a name`
   if (NAME_PATTERN.test(filled.name) && byteLengthOf(name) <= NAME_BYTES_MAX) return null

@@ -14,9 +14,8 @@ import { awaitEnd } from "../../pipeline/wait.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { findJob, listJobs } from "../../storage/jobs.ts"
 import type { Job } from "../../storage/schema.ts"
-import { makeDraft } from "./draft.ts"
-import { commandRequest } from "./schema.ts"
-import { anyObject, validateCommand } from "./validate.ts"
+import { anyObject, makeDraft, readRequest } from "./draft.ts"
+import { validateCommand } from "./validate.ts"
 import { viewCommand } from "./view.ts"
 
 /** The path of one command; `validate` is no id, so that other methods on it are refused as such. */
@@ -25,7 +24,7 @@ const ONE = "/:id{(?!validate$)[^/]+}"
 export const commands = new Hono<App>()
 
 commands.post("/", async (c) => {
-  const request = await readJson(c, commandRequest)
+  const request = await readRequest(c, await readJson(c, anyObject))
   const once = await readIdempotency(c, request)
   const accepted = await acceptOnce(c.env, c.executionCtx, once, () => makeDraft(c, request))
   if (accepted === "conflict") throw keyConflict()

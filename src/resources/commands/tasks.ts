@@ -21,34 +21,34 @@ export function readInputs(inputFiles: Record<string, string>, origin: string) {
     if ("fileId" in reference) inputs.push({ key, fileId: reference.fileId })
     else {
       const field = `input_files.${key}`
-      details.push({ field, code: "invalid_reference", message: reference.error })
+      details.push({ field, code: reference.code ?? "invalid_reference", message: reference.error })
     }
   }
   return { inputs, details }
 }
 
-export type CommandFacts = JobFacts & {
-  inputs: { key: string; fileId: string }[]
-  /** Those of the named files that the account has. */
-  found: File[]
-  runSecondsMax: number
-}
+/** What of a request says what its command does. */
+export type CommandPart = Pick<
+  CommandRequest,
+  "ffmpeg_command" | "ffmpeg_commands" | "input_files" | "output_files"
+>
 
-/** The job of a command: one task, and a file to come for each output; or all that is wrong. */
-export function draftOfCommand(
-  request: CommandRequest,
-  facts: CommandFacts,
-): { draft: JobDraft } | { details: CommandDetail[] } {
-  const files = new Map(facts.found.map((file) => [file.id, file]))
-  const names = new Map(facts.inputs.map(({ key, fileId }) => [key, files.get(fileId)?.name ?? ""]))
+/** The files that a command is to have: those it names, and those of them that the account has. */
+export type CommandInputs = { inputs: { key: string; fileId: string }[]; found: File[] }
+
+/** The words of a request's commands, and all that is wrong with what they do. */
+export function judgeCommand(
+  request: CommandPart,
+  { inputs, found }: CommandInputs,
+): { commands: string[][]; details: CommandDetail[] } {
+  const files = new Map(found.map((file) => [file.id, file]))
+  const names = new Map(inputs.map(({ key, fileId }) => [key, files.get(fileId)?.name ?? ""]))
   const misnamed = checkOutputs(request, names)
   const { commands, details } = readCommands(request, {
     inputs: workspaceNames(request.input_files, names),
     outputs: usableNames(request, misnamed),
   })
-  const wrong = [...unusableInputs(facts, files), ...misnamed, ...details]
-  if (wrong.length > 0) return { details: wrong }
-  return { draft: draft(request, facts, commands) }
+  return { commands, details: [...unusableInputs(inputs, files), ...misnamed, ...details] }
 }
 
 /** The names of inputs in the workspace by key; `names` are those of the files, where known. */
@@ -63,7 +63,7 @@ export function workspaceNames(
 
 /** Names of outputs by key; one that is refused already is not judged a second time in commands. */
 function usableNames(
-  { output_files }: CommandRequest,
+  { output_files }: CommandPart,
   misnamed: CommandDetail[],
 ): Map<string, string> {
   const refused = new Set(misnamed.map(({ field }) => field))
@@ -75,8 +75,11 @@ function usableNames(
   )
 }
 
-function unusableInputs(facts: CommandFacts, files: Map<string, File>): CommandDetail[] {
-  return facts.inputs.flatMap(({ key, fileId }): CommandDetail[] => {
+function unusableInputs(
+  inputs: CommandInputs["inputs"],
+  files: Map<string, File>,
+): CommandDetail[] {
+  return inputs.flatMap(({ key, fileId }): CommandDetail[] => {
     const field = `input_files.${key}`
     const file = files.get(fileId)
     if (!file) return [{ field, code: "no_such_file", message: "there is no such file" }]
@@ -86,8 +89,13 @@ function unusableInputs(facts: CommandFacts, files: Map<string, File>): CommandD
   })
 }
 
-function draft(request: CommandRequest, facts: CommandFacts, commands: string[][]): JobDraft {
+export type CommandFacts = JobFacts &
+  CommandInputs & { commands: string[][]; runSecondsMax: number }
+
+/** The job of a command that nothing is wrong with: one task, and a file to come for each output. */
+export function draftOfCommand(request: CommandRequest, facts: CommandFacts): JobDraft {
   const id = newId()
+  const { commands, runSecondsMax } = facts
   const outputs = Object.entries(request.output_files).map(([key, name]) => ({ key, name }))
   const { metadata: _, priority: __, webhook: ___, ...original } = request
   return {
@@ -95,7 +103,7 @@ function draft(request: CommandRequest, facts: CommandFacts, commands: string[][
     tasks: [
       makeTask(facts, {
         jobId: id,
-        work: { kind: "command", commands, outputs, run_seconds_max: facts.runSecondsMax },
+        work: { kind: "command", commands, outputs, run_seconds_max: runSecondsMax },
         inputs: facts.inputs,
         blocked: facts.found.some((file) => !isFinal(file.state)),
       }),

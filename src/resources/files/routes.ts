@@ -82,7 +82,7 @@ files.get("/:id/:name", async (c) => {
 
 /** How long a player goes on asking for what a playlist names. */
 function playSeconds({ bundle }: File): number {
-  return Math.min(bundle?.durationSeconds ?? 0, PLAY_SECONDS_MAX)
+  return Math.min(Math.ceil(bundle?.durationSeconds ?? 0), PLAY_SECONDS_MAX)
 }
 
 /** A file as it is once its caller no longer wants to wait for its job. */
