@@ -101,7 +101,8 @@ const COMMANDED_FILE = new RegExp(
 
 /** What commands to other filters may not say; their own escapes and quotes are taken off. */
 function judgeCommands(text: string, names: WorkspaceNames): Fault[] {
-  return Array.from(text.replace(/[\\'"]/g, "").matchAll(COMMANDED_FILE), ([, value = ""]) =>
+  const plain = text.replace(/[\\'"]/g, "").replace(/\s+/g, " ")
+  return Array.from(plain.matchAll(COMMANDED_FILE), ([, value = ""]) =>
     judgeFile(value, "read", names),
   ).filter((fault) => fault !== null)
 }

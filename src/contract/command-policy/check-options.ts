@@ -14,8 +14,10 @@ import { readDictionary } from "./tokens.ts"
 
 type Fault = Pick<Refusal, "code" | "message">
 
-/** Where options stand: before which kind of file, in which workspace. */
-export type Place = { kind: ReadFile["kind"]; names: WorkspaceNames }
+/** Where options stand: before which kind of file, in which workspace, how deep in others. */
+export type Place = { kind: ReadFile["kind"]; names: WorkspaceNames; depth?: number }
+
+const DEPTH_MAX = 8
 
 /** What an option of a command may not say. */
 export function checkOption({ word, name, value }: ReadOption, place: Place): Refusal[] {
@@ -33,12 +35,17 @@ export function checkOption({ word, name, value }: ReadOption, place: Place): Re
 
 /** What an option within another option's value may not say. */
 export function judgeInnerOption(name: string, value: string, place: Place): Fault[] {
-  const [plain = ""] = name.split(/[:/]/)
+  const [plain = ""] = name.split(/[:/]/, 1)
+  const depth = (place.depth ?? 0) + 1
+  if (depth > DEPTH_MAX) {
+    const message = `options stand in options more than ${DEPTH_MAX} deep; write fewer`
+    return [{ code: "value_not_allowed", message }]
+  }
   const reason = reasonAgainstInnerOption(plain)
   if (reason) {
     return [{ code: "option_not_allowed", message: `${name} ${reason.why}; ${reason.instead}` }]
   }
-  return judgeValue(plain, value, place).map(({ code, message }) => ({
+  return judgeValue(plain, value, { ...place, depth }).map(({ code, message }) => ({
     code,
     message: `${name}: ${message}`,
   }))

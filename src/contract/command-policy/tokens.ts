@@ -44,15 +44,16 @@ export function skipSpaces(text: string, from: number): number {
 /** A pair of a list like `a=1:b=2`; its name is null where only a value stands. */
 export type Pair = { name: string | null; value: string }
 
-const NAME = /[ \n\t\r]*([A-Za-z0-9_/.-]*)[ \n\t\r]*=/y
+const NAME = /([A-Za-z0-9_/.-]*)[ \n\t\r]*=/y
 
 /** Reads `name=value` pairs between `separator`s, as ffmpeg reads options of filters. */
 export function readPairs(text: string, separator: string): Pair[] {
   const pairs: Pair[] = []
   for (let at = 0; at < text.length; at += 1) {
-    NAME.lastIndex = at
+    const begin = skipSpaces(text, at)
+    NAME.lastIndex = begin
     const named = NAME.exec(text)
-    const { token, at: end } = readToken(text, at + (named?.[0].length ?? 0), separator)
+    const { token, at: end } = readToken(text, begin + (named?.[0].length ?? 0), separator)
     pairs.push({ name: named?.[1] ?? null, value: token })
     at = end
   }

@@ -73,6 +73,22 @@ describe("a graph is read as ffmpeg unescapes it, twice", () => {
   })
 })
 
+describe("a long value in the middle of a graph is judged at once", () => {
+  const length = 60 * 1024
+
+  test.for([
+    ["space before a name", `scale=1:${" ".repeat(length)}x`],
+    ["space behind a name", `scale=1:x${" ".repeat(length)}y`],
+    ["space in commands", `sendcmd=c='0 x filename${" ".repeat(length)}'`],
+    ["options in options", `movie=in.mp4:format_opts=${"format_opts=".repeat(length / 12)}a=b`],
+    ["a folder of fonts", `subtitles=a.srt:fontsdir=/usr/share/fonts${"/a".repeat(length / 2)}:`],
+  ] as const)("%s", ([, graph]) => {
+    const startedAt = performance.now()
+    askWords(["-i", "in.mp4", "-vf", graph, "-format_opts", graph, "out.mp4"])
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+})
+
 describe("a line as long as a line may be is judged at once", () => {
   const length = 64 * 1024
 
