@@ -30,9 +30,7 @@ export async function findOutputFailure(
   const why = isNothing ? ": nothing was encoded; check -ss, -t and -frames" : ""
   for (const { key, name } of outputs) {
     if (bundleKindOf(name) === "series") continue
-    // Some formats have a frame of their own around nothing.
-    const isHollow = isNothing && outputs.length === 1 && /^(?:video|audio)\//.test(typeOf(name))
-    const lack = (await findLack(pathIn(run.workspace, name))) ?? (isHollow ? "is empty" : null)
+    const lack = await findLack(pathIn(run.workspace, name))
     if (lack === null) continue
     const message = `The output ${key} ("${name}") ${lack}${why}.`
     return { blame: "caller", failure: { code: "no_output", message, lines } }

@@ -17,7 +17,7 @@ const NOISE = [
 ]
 
 const TELLING =
-  /error|fail|invalid|unable|unknown|unrecognized|undefined|unsupported|no such|not |cannot|could|can't|must|missing|denied|match|too |only |exceed|without|expected|impossible|unsafe|possible|does |memory|terminated|incomplete|corrupt|broken|bad /i
+  /error|fail|invalid|unable|unknown|unrecognized|undefined|unsupported|no such|not |cannot|could|can't|must|missing|denied|match|too |only |exceed|without|expected|impossible|unsafe|possible|does |memory|terminated|incomplete|corrupt|broken|nothing |bad /i
 
 /**
  * What a tool said, line by line, without noise, control characters, pointers and paths of the

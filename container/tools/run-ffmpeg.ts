@@ -3,6 +3,7 @@ import { explain, sayWhere } from "../explain.ts"
 import type { Explained, Place } from "../explain.ts"
 import { readOomKills } from "../oom-kills.ts"
 import { startProcess } from "../process.ts"
+import type { ProcessEnd } from "../process.ts"
 import { explainLimit } from "../sandbox/limit-failures.ts"
 import { noteProcessStarted } from "../run.ts"
 import type { Run } from "../run.ts"
@@ -17,17 +18,19 @@ const OUT_OF_MEMORY = /: Cannot allocate memory$/m
 /** A file of a list that is not there; ffmpeg goes on with the others and calls it a success. */
 const LACKING = /^\[concat @ \S+\] Impossible to open '/m
 
+type Command = {
+  words: readonly string[]
+  place: Place
+  timeLimitMs: number
+  onFraction: (fraction: number) => void
+  /** Hears what a run that succeeded said of trouble. */
+  onTrouble: (lines: string[]) => void
+}
+
 /** Runs ffmpeg once in a run's workspace; null says that it succeeded. */
 export async function runFfmpeg(
   run: Run,
-  command: {
-    words: readonly string[]
-    place: Place
-    timeLimitMs: number
-    onFraction: (fraction: number) => void
-    /** Hears what a run that succeeded said of trouble. */
-    onTrouble: (lines: string[]) => void
-  },
+  command: Command,
 ): Promise<Explained | "time limit" | null> {
   if (command.timeLimitMs <= 0) return "time limit"
   const reader = openProgressReader(command.words, knownSeconds(run))
@@ -59,26 +62,36 @@ export async function runFfmpeg(
     })
   }
   if (end.cause === "time_limit") return "time limit"
-  const isOutOfMemory = OUT_OF_MEMORY.test(end.stderrTail)
+  return await judgeEnd(run, command, end, { wasDiskFull, oomKills })
+}
+
+/** What the end of a run means, after the memory kills and the disk that were before it. */
+async function judgeEnd(
+  run: Run,
+  { place, onTrouble }: Command,
+  end: ProcessEnd,
+  { wasDiskFull, oomKills }: { wasDiskFull: boolean; oomKills: number },
+): Promise<Explained | null> {
+  const { exitCode, signal, stderrTail: stderr } = end
+  const isOutOfMemory = OUT_OF_MEMORY.test(stderr)
   const limit = explainLimit(end.cause, run.jail.sandbox.limits)
   // Some filters ask for memory again and again, and say each time that there is none.
   if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
-    const message = sayWhere(command.place, limit.sentence)
+    const message = sayWhere(place, limit.sentence)
     return { blame: "caller", failure: { code: limit.code, message, lines: [] } }
   }
   // ffmpeg may say success all the same, of a file without its end or an empty pass log.
   if (wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
-  const isPartial = isOutOfMemory || LACKING.test(end.stderrTail)
-  if (end.exitCode === 0 && !isPartial) {
-    command.onTrouble(tellingLines(cleanLines(end.stderrTail, run.workspace)))
+  const isPartial = isOutOfMemory || LACKING.test(stderr)
+  if (exitCode === 0 && !isPartial) {
+    onTrouble(tellingLines(cleanLines(stderr, run.workspace)))
     return null
   }
-  if (end.signal === null || limit) {
-    const { exitCode, stderrTail: stderr } = end
-    return explain({ stderr, exitCode, workspace: run.workspace, place: command.place })
+  if (signal === null || limit) {
+    return explain({ stderr, exitCode, workspace: run.workspace, place })
   }
-  const wasOomKilled = end.signal === "SIGKILL" && (await readOomKills()) > oomKills
-  return killed(command.place, end.signal, wasOomKilled)
+  const wasOomKilled = signal === "SIGKILL" && (await readOomKills()) > oomKills
+  return killed(place, signal, wasOomKilled)
 }
 
 function killed(place: Place, signal: string, isOutOfMemory: boolean): Explained {

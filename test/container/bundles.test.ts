@@ -209,6 +209,15 @@ describe("a bundle", () => {
     expect(harness.io.outputs.size).toBe(0)
   })
 
+  test("is none where the one file has the very name of the pattern", async () => {
+    const report = await run([`${SOUND} out_1`], ["part_%d.wav"])
+    expect(report).toMatchObject({
+      kind: "finished",
+      outputs: [{ key: "out_1", content_type: "audio/wav", probe: { format_name: "wav" } }],
+    })
+    expect(report).not.toHaveProperty("outputs.0.members")
+  })
+
   test("with a name that no archive can have fails with a sentence", async () => {
     const report = await run([`${SOUND} -f segment back\\slash_%d.wav`], ["part_%d.wav"])
     expect(report).toMatchObject({

@@ -44,6 +44,15 @@ test.for([
   ["-i in_1 -ss abc out_1", "invalid_option", '"-ss" does not take "abc"'],
   ["-i in_1 -vf scale=63:35 -c:v libx264 -pix_fmt yuv420p out_1", "invalid_option", "divisible"],
   ["-i in_1 -c copy out.webm", "invalid_option", "Only VP8"],
+  ["-i in_1 -f image2 many.png -c copy out_1", "invalid_option", '"many.png" is one name'],
+  ["-loglevel foo -i in_1 out_1", "invalid_option", '"-loglevel" does not take "foo"'],
+  ["-i in_1 -vf drawtext=text=a:textfile=in_2.mp4 out_1", "filter_error", "Both text and text"],
+  [
+    "-f lavfi -i color=d=1 -filter_complex [0:a]volume=2[a] -map [a] out_1",
+    "stream_not_found",
+    "[0:a]volume=2[a]",
+  ],
+  ["-ss 100 -i in_1 -f mpegts out_1", "no_output", "check -ss, -t and -frames"],
 ])("%s fails with %s and says %s", async ([command = "", code = "", said = ""]) => {
   const report = await harness.finish(harness.order([command.split(" ")]))
   expect(report).toMatchObject({ kind: "failed", blame: "caller", failure: { code } })

@@ -22,6 +22,7 @@ describe("splitting", () => {
     [`'it''s' ""`, ["its", ""]],
     [String.raw`"a\"b" 'a\b' a\ b "a\b"`, ['a"b', String.raw`a\b`, "a b", String.raw`a\b`]],
     ["-i a \\\n -t 1", ["-i", "a", "-t", "1"]],
+    ["-i a \\\r\n -t 1\r\n", ["-i", "a", "-t", "1"]],
     ["$HOME ~ *.mp4 `ls`", ["$HOME", "~", "*.mp4", "`ls`"]],
     ["{{ in_1 }}", ["{{in_1}}"]],
     ["", []],

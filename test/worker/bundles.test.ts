@@ -42,7 +42,7 @@ async function makeCommand(webhookUrl: string | null = null) {
     expect((await task.call(`/outputs/${key}`, manifest)).status).toBe(200)
   }
   const told = await task.finish([
-    { ...bundleReport("out_1", list, HLS), duration_seconds: 7000 },
+    { ...bundleReport("out_1", list, HLS), duration_seconds: 7000.333333 },
     bundleReport("out_2", series, "application/zip"),
     { key: "out_3", size_bytes: 5, content_type: "text/plain" },
   ])
@@ -88,7 +88,7 @@ describe("the record of a command", () => {
       name: "list.m3u8",
       content_type: HLS,
       size_bytes: PLAYLIST.length + 1 + 16,
-      duration_seconds: 7000,
+      duration_seconds: 7000.333333,
     })
     expect(list.files.map(({ name }) => name)).toEqual(NAMES)
     expect(list.files[1]).toEqual({
@@ -111,7 +111,7 @@ describe("the record of a command", () => {
     const { task, outputs } = await makeCommand("https://receiver.example/")
     const list = outputOf(outputs, "out_1")
     const file = await (await caller.call(`/files/${list.id}`)).json<Output>()
-    expect([file.files, file.duration_seconds]).toEqual([list.files, 7000])
+    expect([file.files, file.duration_seconds]).toEqual([list.files, 7000.333333])
     expect(file).not.toHaveProperty("ffprobe")
     const files = await (await caller.call("/files")).json<Output[]>()
     expect(files.find(({ id }) => id === list.id)?.files).toEqual(list.files)

@@ -180,6 +180,59 @@ describe("POST /commands/validate", () => {
   })
 })
 
+describe("several things that are wrong", () => {
+  const all = {
+    ffmpeg_command: "ffmpeg -report -i in_1 out_1",
+    input_files: { in_1: "http://example.com/v1/fetch/x/a.mp4" },
+    output_files: { out_1: "a/b.mp4" },
+    webhook: "nope",
+    priority: "x",
+    bogus: 1,
+  }
+  const fields = [
+    "priority",
+    "bogus",
+    "webhook",
+    "input_files.in_1",
+    "output_files.out_1",
+    "ffmpeg_command",
+  ]
+
+  it("are all named, by a create as by a validation, each with its code", async () => {
+    const { errors } = await validate(all)
+    expect(errors.map(({ field }) => field)).toEqual(fields)
+    const answer = await caller.post("/commands", all)
+    expect(answer.status).toBe(422)
+    const { details } = await answer.json<{ details: Wrong[] }>()
+    expect(details).toEqual(errors)
+    expect(details.every(({ code }) => code !== undefined)).toBe(true)
+  })
+
+  it("are named of an empty object too, without what follows from that", async () => {
+    const { errors } = await validate({
+      ffmpeg_command: undefined,
+      input_files: undefined,
+      output_files: undefined,
+    })
+    expect(errors.map(({ field }) => field)).toEqual([
+      "input_files",
+      "output_files",
+      "ffmpeg_command",
+    ])
+    const unnamed = await validate({ input_files: undefined, ffmpeg_command: "rm {{in_1}}" })
+    expect(unnamed.errors.map(({ code }) => code)).toEqual(["invalid_field", "not_ffmpeg"])
+  })
+
+  it("tell a fetched file from an input", async () => {
+    const { errors } = await validate({
+      input_files: {
+        in_1: "https://lathe.test/v1/fetch/00000000-0000-7000-8000-000000000000/a.mp4",
+      },
+    })
+    expect(errors).toMatchObject([{ field: "input_files.in_1", code: "fetch_not_an_input" }])
+  })
+})
+
 describe("a refusal by the policy", () => {
   it("names field, option, code and what to do, for every fault of every command", async () => {
     const answer = await caller.post(

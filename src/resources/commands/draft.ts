@@ -81,7 +81,8 @@ async function judge(c: AppContext, request: Judged) {
   const database = openDatabase(c.env.DB)
   const found = ids.length > 0 ? await findFiles(database, c.get("account").id, ids) : []
   const { commands, details } = judgeCommand(request, { inputs, found })
-  const webhook = request.webhook == null ? [] : webhookFaults(c, "webhook", request.webhook)
+  const webhook =
+    typeof request.webhook === "string" ? webhookFaults(c, "webhook", request.webhook) : []
   return {
     inputs,
     found,
