@@ -2,8 +2,8 @@ import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { availableParallelism, constants } from "node:os"
-import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
+import { eachLine } from "./lines.ts"
 import { launchWords, readLaunchFailure } from "./sandbox/launch.ts"
 import { cpuSecondsOf } from "./sandbox/limits.ts"
 import type { FolderAccess, Jail, Tier } from "./sandbox/sandbox.ts"
@@ -92,8 +92,9 @@ export function startProcess(order: ProcessOrder): StartedProcess {
   const ending = endInTime(child, order)
   const stdout = keepHead(child.stdout, order.stdoutBytesMax ?? 0)
   const stderr = keepTail(child.stderr, STDERR_TAIL_BYTES)
-  if (order.onStderrLine) eachLine(child.stderr, order.onStderrLine)
-  if (order.onProgressLine) eachLine(child.stdio[3], order.onProgressLine)
+  const progress = child.stdio[PROGRESS_FD]
+  if (child.stderr && order.onStderrLine) eachLine(child.stderr, order.onStderrLine)
+  if (isReadable(progress) && order.onProgressLine) eachLine(progress, order.onProgressLine)
   async function finish(): Promise<ProcessEnd> {
     const error = await closed(child)
     running.delete(child)
@@ -177,10 +178,10 @@ function usageMax({ jail, inputBytes = 0 }: ProcessOrder) {
   return { bytes: workspaceBytes + inputBytes, files: workspaceFiles }
 }
 
-function countBytes({ stdout, stderr }: ChildProcess, most: number, onExceeded: () => void): void {
+function countBytes({ stdio }: ChildProcess, most: number, onExceeded: () => void): void {
   let bytes = 0
-  for (const stream of [stdout, stderr]) {
-    stream?.on("data", (chunk: Buffer) => {
+  for (const stream of stdio.filter(isReadable)) {
+    stream.on("data", (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes > most) onExceeded()
     })
@@ -227,7 +228,8 @@ function keepHead(stream: Readable | null, bytesMax: number): () => string {
   stream?.on("data", (chunk: Buffer) => {
     const kept = chunk.subarray(0, bytesMax - bytes)
     bytes += kept.length
-    chunks.push(kept)
+    // Even an empty part would keep its whole chunk in memory.
+    if (kept.length > 0) chunks.push(kept)
   })
   return () => Buffer.concat(chunks).toString("utf8")
 }
@@ -238,10 +240,6 @@ function keepTail(stream: Readable | null, bytesMax: number): () => string {
     tail = Buffer.concat([tail, chunk]).subarray(-bytesMax)
   })
   return () => tail.toString("utf8")
-}
-
-function eachLine(stream: unknown, onLine: (line: string) => void): void {
-  if (isReadable(stream)) createInterface({ input: stream }).on("line", onLine)
 }
 
 function isReadable(stream: unknown): stream is Readable {

@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from "node:os"
 
+const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
 /** What one tool, or one workspace, may use up. */
@@ -18,7 +19,7 @@ export type Limits = {
   workspaceBytes: number
   /** Files and folders of a workspace; picture series are made at thousands a second. */
   workspaceFiles: number
-  /** What a tool says on stdout and stderr. `-v trace` says some megabytes a second. */
+  /** What a tool says, progress included. `-v trace` says some megabytes a second. */
   logBytes: number
 }
 
@@ -31,7 +32,7 @@ export const DEFAULT_LIMITS: Limits = {
   threads: 512,
   workspaceBytes: 8 * GIB,
   workspaceFiles: 5000,
-  logBytes: 1 * GIB,
+  logBytes: 64 * MIB,
 }
 
 /** A second net below the wall clock: nothing earns more processor time than all cores give. */

@@ -58,6 +58,20 @@ test("descriptor 3 is read line by line", async () => {
   expect(lines).toEqual(["one", "two"])
 })
 
+test.for([
+  ["stderr", ">&2"],
+  ["descriptor 3", ">&3"],
+])("a line without an end on %s ends its process at the limit", async ([, where]) => {
+  let longest = 0
+  function note(line: string): void {
+    longest = Math.max(longest, line.length)
+  }
+  const script = `head -c 600000000 /dev/zero ${where}; echo survived`
+  const end = await runShell(script, { onStderrLine: note, onProgressLine: note }).finished
+  expect(end).toMatchObject({ cause: "output_limit", signal: "SIGKILL", stdout: "" })
+  expect(longest).toBe(64 * 1024)
+})
+
 test("a group that ignores SIGTERM is killed, and the first cause counts", async () => {
   const abort = new AbortController()
   const script = "trap '' TERM; (trap '' TERM; sleep 20) & sleep 20"
