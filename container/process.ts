@@ -143,7 +143,7 @@ function endInTime(child: ChildProcess, order: ProcessOrder): { stop: () => Cut 
     end("aborted")
   }
   const limitTimer = setTimeout(() => end("time_limit"), Math.min(order.timeLimitMs, TIMER_MS_MAX))
-  const watch = watchWorkspace(order, () => end("disk_limit"))
+  const watch = watchWorkspace(child, order, () => end("disk_limit"))
   countBytes(child, order.jail.sandbox.limits.logBytes, () => end("output_limit"))
   function stop(): Cut | null {
     clearTimeout(limitTimer)
@@ -163,8 +163,9 @@ function endInTime(child: ChildProcess, order: ProcessOrder): { stop: () => Cut 
   return { stop }
 }
 
-function watchWorkspace(order: ProcessOrder, onExceeded: () => void) {
-  return order.access === "write" ? watchUsage(order.cwd, usageMax(order), onExceeded) : null
+function watchWorkspace({ pid }: ChildProcess, order: ProcessOrder, onExceeded: () => void) {
+  const place = { folder: order.cwd, pid }
+  return order.access === "write" ? watchUsage(place, usageMax(order), onExceeded) : null
 }
 
 /** What a process that ended between two looks at its workspace left there. */

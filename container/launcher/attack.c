@@ -5,6 +5,8 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <asm/ioctls.h>
+#include <asm/sockios.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,6 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -65,7 +68,25 @@ static bool forks(void) {
   return child > 0;
 }
 
-static bool signals_others(void) { return kill(getppid(), 0) == 0; }
+/*
+ * Each half of what makes a file signal another process. The first that is allowed ends it: one
+ * half alone does no harm, and whatever cannot be tried is not proven to be refused.
+ */
+static bool signals_by_file(void) {
+  int on = 1;
+  pid_t other = getppid();
+  struct f_owner_ex owner = {F_OWNER_PID, other};
+  int folder = open(".", O_RDONLY | O_DIRECTORY);
+  bool is_allowed = folder < 0 || fcntl(folder, F_SETOWN, other) == 0 ||
+                    fcntl(folder, F_SETOWN_EX, &owner) == 0 ||
+                    fcntl(folder, F_SETSIG, SIGKILL) == 0 ||
+                    fcntl(folder, F_NOTIFY, DN_CREATE) == 0;
+  close(folder);
+  return is_allowed || ioctl(2, FIOSETOWN, &other) == 0 || ioctl(2, SIOCSPGRP, &other) == 0 ||
+         ioctl(2, FIOASYNC, &on) == 0 || fcntl(2, F_SETFL, O_WRONLY | O_ASYNC) == 0;
+}
+
+static bool signals_others(void) { return kill(getppid(), 0) == 0 || signals_by_file(); }
 
 static bool makes_namespace(void) { return unshare(CLONE_NEWUSER) == 0; }
 
@@ -81,6 +102,8 @@ static bool leaves_set_id_file(void) {
   struct stat facts;
   return file >= 0 && fstat(file, &facts) == 0 && (facts.st_mode & S_ISUID) != 0;
 }
+
+static bool leaves_unnamed_file(void) { return open(".", O_WRONLY | O_TMPFILE, 0600) >= 0; }
 
 static bool runs_from_memory(void) { return syscall(SYS_memfd_create, "program", 0) >= 0; }
 
@@ -104,6 +127,7 @@ static const struct attack ATTACKS[] = {
     {"symlink", leaves_symlink},
     {"hard_link", leaves_hard_link},
     {"set_id_file", leaves_set_id_file},
+    {"unnamed_file", leaves_unnamed_file},
     {"run_from_memory", runs_from_memory},
 };
 

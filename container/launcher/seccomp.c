@@ -10,6 +10,8 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <asm/ioctls.h>
+#include <asm/sockios.h>
 #include <sched.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -32,11 +34,14 @@
 
 #define STEPS_MAX 1024
 #define REFUSED (SECCOMP_RET_ERRNO | EPERM)
+#define UNSUPPORTED (SECCOMP_RET_ERRNO | EOPNOTSUPP)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
 #define SET_ID_BITS 06000u
 #define NAMESPACE_FLAGS 0x7e020000u
-#define THREAD_FLAGS ((uint32_t)(CLONE_VM | CLONE_THREAD))
+/* The watch over files counts those of one thread, and a thread may not have others. */
+#define THREAD_FLAGS ((uint32_t)(CLONE_VM | CLONE_THREAD | CLONE_FILES))
 #define PROTOCOL_TCP 6
+#define UNNAMED_FILE ((uint32_t)(O_TMPFILE & ~O_DIRECTORY))
 
 static struct sock_filter steps[STEPS_MAX];
 static unsigned short step_count;
@@ -44,12 +49,16 @@ static unsigned short step_count;
 static void kill_foreign_calls(void);
 static void refuse_all(const int *numbers, size_t count);
 static void allow_tcp_only(void);
+static void allow_named_files_only(void);
 static void allow_creation_without_set_id(void);
+static void refuse_signals_by_file(void);
 static void allow_threads_only(void);
 static void refuse_namespaces(void);
 static void allow_harmless_prctl(void);
 static void refuse_argument_but(int number, int index, uint32_t value);
+static void refuse_argument_values(int number, int index, const uint32_t *values, uint8_t count);
 static void refuse_argument_bits(int number, int index, uint32_t bits);
+static void answer_argument_bits(int number, int index, uint32_t bits, uint32_t action);
 static void refuse_set_id(int number, int flags_index, int mode_index);
 static void answer(int number, uint32_t action);
 static void load_number(void);
@@ -82,7 +91,9 @@ void filter_syscalls(const struct order *order) {
     /* A process keeps its number over execve, so that abort() still works. */
     refuse_argument_but(SYS_tgkill, 0, (uint32_t)getpid());
   }
+  allow_named_files_only();
   allow_creation_without_set_id();
+  refuse_signals_by_file();
   allow_harmless_prctl();
   refuse_argument_but(SYS_prlimit64, 0, 0);
   /* Their arguments lie in memory, which a filter cannot read; libraries fall back to others. */
@@ -134,6 +145,14 @@ static void allow_tcp_only(void) {
   refuse_argument_bits(SYS_sendmmsg, 3, MSG_FASTOPEN);
 }
 
+/* Nobody sees how much a file without a name holds; programs take this as the file system's lack. */
+static void allow_named_files_only(void) {
+  answer_argument_bits(SYS_openat, 2, UNNAMED_FILE, UNSUPPORTED);
+#ifdef SYS_open
+  answer_argument_bits(SYS_open, 1, UNNAMED_FILE, UNSUPPORTED);
+#endif
+}
+
 /* chmod is refused; a file that is born with these bits would be a way around. */
 static void allow_creation_without_set_id(void) {
   refuse_set_id(SYS_openat, 2, 3);
@@ -143,6 +162,24 @@ static void allow_creation_without_set_id(void) {
   refuse_argument_bits(SYS_creat, 1, SET_ID_BITS);
   refuse_argument_bits(SYS_mkdir, 1, SET_ID_BITS);
 #endif
+}
+
+/*
+ * What a file has to tell goes as a signal, of any number, to any process of the same user, which
+ * Landlock does not see before its sixth version.
+ */
+static void refuse_signals_by_file(void) {
+  const uint32_t commands[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY};
+  const uint32_t requests[] = {FIOSETOWN, SIOCSPGRP, FIOASYNC};
+  refuse_argument_values(SYS_fcntl, 1, commands, sizeof commands / sizeof *commands);
+  refuse_argument_values(SYS_ioctl, 1, requests, sizeof requests / sizeof *requests);
+  jump(BPF_JEQ, SYS_fcntl, 0, 6);
+  load_argument(1);
+  jump(BPF_JEQ, F_SETFL, 0, 3);
+  load_argument(2);
+  jump(BPF_JSET, O_ASYNC, 0, 1);
+  give(REFUSED);
+  load_number();
 }
 
 static void allow_threads_only(void) {
@@ -179,20 +216,32 @@ static void refuse_argument_but(int number, int index, uint32_t value) {
   load_number();
 }
 
-static void refuse_argument_bits(int number, int index, uint32_t bits) {
-  jump(BPF_JEQ, (uint32_t)number, 0, 4);
+static void refuse_argument_values(int number, int index, const uint32_t *values, uint8_t count) {
+  jump(BPF_JEQ, (uint32_t)number, 0, count + 3);
   load_argument(index);
-  jump(BPF_JSET, bits, 0, 1);
+  for (uint8_t i = 1; i < count; i++) jump(BPF_JEQ, values[i], count - i, 0);
+  jump(BPF_JEQ, values[0], 0, 1);
   give(REFUSED);
   load_number();
 }
 
-/* Without a flag that creates, the mode is whatever the register held before. */
+static void refuse_argument_bits(int number, int index, uint32_t bits) {
+  answer_argument_bits(number, index, bits, REFUSED);
+}
+
+static void answer_argument_bits(int number, int index, uint32_t bits, uint32_t action) {
+  jump(BPF_JEQ, (uint32_t)number, 0, 4);
+  load_argument(index);
+  jump(BPF_JSET, bits, 0, 1);
+  give(action);
+  load_number();
+}
+
+/* Without the flag that creates, the mode is whatever the register held before. */
 static void refuse_set_id(int number, int flags_index, int mode_index) {
-  const uint32_t creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
   jump(BPF_JEQ, (uint32_t)number, 0, 6);
   load_argument(flags_index);
-  jump(BPF_JSET, creating, 0, 3);
+  jump(BPF_JSET, O_CREAT, 0, 3);
   load_argument(mode_index);
   jump(BPF_JSET, SET_ID_BITS, 0, 1);
   give(REFUSED);

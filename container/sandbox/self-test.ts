@@ -33,6 +33,7 @@ export const ATTACK_NAMES = [
   "symlink",
   "hard_link",
   "set_id_file",
+  "unnamed_file",
   "run_from_memory",
   "run_others",
 ] as const

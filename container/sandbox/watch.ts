@@ -1,18 +1,26 @@
 import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { Dirent } from "node:fs"
+import { measureHeldFiles } from "./held-files.ts"
 
 const LOOK_MS = 200
 const BLOCK_BYTES = 512
 
 export type Usage = { bytes: number; files: number }
 
-/** Looks five times a second what a folder holds, and calls back once where that is too much. */
-export function watchUsage(folder: string, most: Usage, onExceeded: () => void): { stop(): void } {
+/**
+ * Looks five times a second what a folder and the process that works there hold, and calls back
+ * once where that is too much.
+ */
+export function watchUsage(
+  { folder, pid }: { folder: string; pid: number | undefined },
+  most: Usage,
+  onExceeded: () => void,
+): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   async function look(): Promise<void> {
-    const isTooMuch = await holdsMore(folder, most)
+    const isTooMuch = await holdsMore(folder, most, await measureHeldFiles(pid))
     if (isStopped) return
     if (isTooMuch) onExceeded()
     else wait()
@@ -30,10 +38,10 @@ export function watchUsage(folder: string, most: Usage, onExceeded: () => void):
   }
 }
 
-/** Whether a folder holds more than it may. */
-export async function holdsMore(folder: string, most: Usage): Promise<boolean> {
+/** Whether a folder holds more than it may, together with what is held elsewhere. */
+export async function holdsMore(folder: string, most: Usage, heldBytes = 0): Promise<boolean> {
   const usage = await measure(folder, most.files)
-  return usage.bytes > most.bytes || usage.files > most.files
+  return usage.bytes + heldBytes > most.bytes || usage.files > most.files
 }
 
 /** Disk space and files of a folder, its folders counted; it stops counting above `filesMax`. */

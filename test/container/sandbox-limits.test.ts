@@ -43,6 +43,16 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
     return end
   }
 
+  /** A program of this source; null where this machine cannot make one. */
+  async function compile(source: string, ...words: string[]): Promise<string | null> {
+    const program = join(folder, "program")
+    await writeFile(`${program}.c`, source)
+    return await promisify(execFile)("cc", [...words, "-o", program, `${program}.c`]).then(
+      () => program,
+      () => null,
+    )
+  }
+
   beforeEach(async () => {
     // mkdtemp makes it for its owner only, and the tool's user must pass through.
     await promisify(execFile)("chmod", ["711", folder])
@@ -87,6 +97,48 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
     expect(end.stdout.length).toBe(1000)
   })
 
+  test("a file that is deleted and still written ends its tool as any other", async ({ skip }) => {
+    const source = `
+      #include <fcntl.h>
+      #include <unistd.h>
+      static char block[1 << 20];
+      int main() {
+        int file = open("gone", O_RDWR | O_CREAT, 0600);
+        if (file < 0 || unlink("gone") != 0) return 1;
+        for (int i = 0; i < 100; i++) if (write(file, block, sizeof block) < 0) return 2;
+        sleep(10);
+      }`
+    const program = await compile(source)
+    if (program === null) return skip("there is no C compiler")
+    const end = await run(program, "", { workspaceBytes: 50 * MIB })
+    expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })
+  })
+
+  test("a file without a name is refused as by a disk that has none", async ({ skip }) => {
+    const source = `
+      #define _GNU_SOURCE
+      #include <fcntl.h>
+      #include <stdio.h>
+      #include <sys/syscall.h>
+      #include <unistd.h>
+      int main() {
+        if (open(".", O_TMPFILE | O_RDWR, 0600) < 0) perror("open");
+        if (openat(AT_FDCWD, ".", O_TMPFILE | O_WRONLY, 0600) < 0) perror("openat");
+      #ifdef SYS_open
+        if (syscall(SYS_open, ".", O_TMPFILE | O_RDWR, 0600) < 0) perror("old open");
+      #endif
+        return open(".", O_RDONLY | O_DIRECTORY) < 0;
+      }`
+    const program = await compile(source)
+    if (program === null) return skip("there is no C compiler")
+    const end = await run(program, "", {})
+    const tried = process.arch === "x64" ? ["open", "openat", "old open"] : ["open", "openat"]
+    expect(end.exitCode).toBe(0)
+    expect(end.stderrTail.trim().split("\n")).toEqual(
+      tried.map((each) => `${each}: Operation not supported`),
+    )
+  })
+
   test("memory beyond the limit is not there", async () => {
     const words = "-f lavfi -i color=s=8000x8000:d=1 -c:v libx264 out.mp4"
     const end = await runFfmpeg(words, { memoryBytes: 1024 * MIB })
@@ -106,14 +158,8 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
         while (count < 1000 && pthread_create(&thread, NULL, rest, NULL) == 0) count++;
         printf("%d", count);
       }`
-    await writeFile(join(folder, "threads.c"), source)
-    const program = join(folder, "threads")
-    const words = ["-pthread", "-o", program, join(folder, "threads.c")]
-    const isBuilt = await promisify(execFile)("cc", words).then(
-      () => true,
-      () => false,
-    )
-    if (!isBuilt) skip("there is no C compiler")
+    const program = await compile(source, "-pthread")
+    if (program === null) return skip("there is no C compiler")
     if (tier === "landlock" && process.getuid?.() !== 0) skip("tools share the user of the runner")
     const end = await run(program, "", { threads: 50 })
     expect(Number(end.stdout)).toBeGreaterThan(10)
