@@ -1,4 +1,4 @@
-import { isLateGrant } from "../src/contract/grant.ts"
+import { isLateGrant, isPlausibleGrant } from "../src/contract/grant.ts"
 import type { TaskOrder } from "../src/contract/task.ts"
 import type { RunnerSettings } from "./environment.ts"
 import { log } from "./log.ts"
@@ -10,7 +10,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts"
 /** The runs of a process: those under way, and the last ones that ended. */
 export type Runs = {
   /** Takes an order where nothing speaks against it; a repeat of a taken one changes nothing. */
-  accept(order: TaskOrder, sandbox: Sandbox): "accepted" | "stale" | "busy"
+  accept(order: TaskOrder, sandbox: Sandbox): "accepted" | "stale" | "busy" | "implausible"
   find(taskId: string): RunStatus | null
   /** Ends a task's run at this fence or below; resolves when its processes are gone. */
   kill(taskId: string, fence: number): Promise<boolean>
@@ -40,7 +40,10 @@ export function openRuns(settings: RunnerSettings): Runs {
       const known = held.get(order.task_id)
       if (known?.status.fence === order.fence) return "accepted"
       if (known && known.status.fence > order.fence) return "stale"
-      if (isLateGrant(order.grant, grants.get(order.slot) ?? 0)) return "stale"
+      const now = Date.now()
+      if (!isPlausibleGrant(order.grant, now)) return "implausible"
+      const highest = grants.get(order.slot) ?? 0
+      if (isLateGrant({ grant: order.grant, highest, now })) return "stale"
       grants.set(order.slot, order.grant)
       if (running().filter((each) => each !== known).length >= settings.capacity) return "busy"
       known?.switches.kill.abort("replaced")

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
+import { isPlausibleGrant } from "../contract/grant.ts"
 import type { Env } from "../env.ts"
 import { destroySlot, slotNames } from "../runner/client.ts"
 import { openGrants } from "../storage/grants.ts"
@@ -28,6 +29,7 @@ export class Pool extends DurableObject<Env> {
 
   /** Answers all grants of the account; null where a later ask was heard already. */
   async ask(ask: Ask): Promise<{ id: number; slot: string }[] | null> {
+    const now = Date.now()
     const known = this.#grants.asker(ask.accountId)
     if (known && ask.ask <= known.ask) return null
     const idle = this.#freeSurplus(ask)
@@ -35,8 +37,9 @@ export class Pool extends DurableObject<Env> {
       accountId: ask.accountId,
       ask: ask.ask,
       want: Math.max(0, ask.want - idle),
-      heardAt: Date.now(),
-      turn: known?.turn ?? 0,
+      heardAt: now,
+      // A turn is the number of a grant, and nobody waits for a day that a wrong clock spoke of.
+      turn: known && isPlausibleGrant(known.turn, now) ? known.turn : 0,
     })
     const given = await this.#giveFreeSlots()
     await this.#arm()
@@ -106,7 +109,8 @@ export class Pool extends DurableObject<Env> {
 
   /** Runners remember the highest number of a slot, longer than this object may remember it. */
   #nextNumber(): number {
-    return Math.max(this.#grants.lastGrant() + 1, Date.now())
+    const now = Date.now()
+    return Math.max(this.#grants.lastGrant(now) + 1, now)
   }
 
   #isFree(slot: string): boolean {

@@ -1,4 +1,4 @@
-import { isLateGrant } from "../contract/grant.ts"
+import { isLateGrant, isPlausibleGrant } from "../contract/grant.ts"
 import type { TaskRun } from "./token.ts"
 
 /** What a container was handed last: in which slot, and for whom. */
@@ -26,9 +26,10 @@ export function openSlotMemory(kv: SyncKvStorage) {
   return {
     /** Whether a word under this grant counts; later ones under lower grants do not any more. */
     admits(grant: number): boolean {
+      const now = Date.now()
       const highest = read("grant") ?? 0
-      if (isLateGrant(grant, highest)) return false
-      if (grant > highest) kv.put("grant", grant)
+      if (!isPlausibleGrant(grant, now) || isLateGrant({ grant, highest, now })) return false
+      if (grant !== highest) kv.put("grant", grant)
       return true
     },
     noteHanded(handed: Handed): void {

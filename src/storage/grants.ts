@@ -1,3 +1,5 @@
+import { isPlausibleGrant } from "../contract/grant.ts"
+
 export type Grant = { id: number; slot: string; accountId: string }
 
 export type Grants = ReturnType<typeof openGrants>
@@ -91,9 +93,11 @@ function slotTable(sql: SqlStorage) {
         grant.id,
       )
     },
-    /** The highest number that a grant has had. */
-    lastGrant: () =>
-      sql.exec<{ last: number | null }>("select max(last_grant) as last from slots").one().last ??
-      0,
+    /** The highest number that a grant has had of those that are plausible. */
+    lastGrant: (now: number) =>
+      sql
+        .exec<{ id: number }>("select last_grant as id from slots order by id desc")
+        .toArray()
+        .find(({ id }) => isPlausibleGrant(id, now))?.id ?? 0,
   }
 }

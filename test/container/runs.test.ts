@@ -6,6 +6,7 @@ import type { TaskOrder } from "../../src/contract/task.ts"
 import { ENDLESS, processesIn, startHarness, waitFor } from "./harness.ts"
 import type { Harness } from "./harness.ts"
 
+const DAY_MS = 24 * 3600 * 1000
 let harness: Harness
 
 beforeEach(async () => {
@@ -77,6 +78,18 @@ describe("taking tasks", () => {
     const answer = await post(harness.order([ENDLESS], { slot: "slot-1", grant: 6 }))
     expect(answer.status).toBe(409)
     expect(await answer.json()).toEqual({ error: "stale" })
+  })
+
+  test("refuses a grant of days to come, which makes no later one late", async () => {
+    const slot = "slot-1"
+    for (const grant of [99_999_999_999_999, Date.now() + 2 * DAY_MS]) {
+      const answer = await post(harness.order([ENDLESS], { slot, grant }))
+      expect(answer.status).toBe(409)
+      expect(await answer.json()).toEqual({ error: "implausible" })
+    }
+    await postEndless({ slot, grant: Date.now() })
+    // A pool's numbers run a little ahead of its clock, and its clock of the runner's.
+    await postEndless({ slot, grant: Date.now() + DAY_MS / 2 })
   })
 
   test("says that it is busy where no place is free", async () => {

@@ -1,3 +1,4 @@
+import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import type { Ask } from "../../src/pipeline/pool.ts"
@@ -43,6 +44,31 @@ describe("the pool", () => {
     expect(await ask("a", { done: [first] })).toEqual([])
     const [second = 0] = ids(await ask("a", { want: 1 }))
     expect(second).toBeGreaterThan(first)
+  })
+
+  it("counts on from now where a clock that was days ahead has been put right", async () => {
+    const [now, later] = [Date.now(), Date.now() + 30 * 24 * 3600 * 1000]
+    const [first = 0, second = 0] = ids(await ask("a", { want: 2 }))
+    await runInDurableObject(pool, (_, { storage: { sql } }) => {
+      sql.exec("update grants set id = ? where id = ?", later, first)
+      sql.exec("update slots set last_grant = ? where last_grant = ?", later, first)
+      sql.exec("update askers set turn = ?", later)
+    })
+    const [third = 0] = ids(await ask("a", { want: 1, using: [second], done: [later] })).slice(-1)
+    expect(third).toBeGreaterThan(second)
+    expect(third).toBeLessThan(now + 60_000)
+  })
+
+  it("lets nobody wait for a turn that a clock days ahead gave", async () => {
+    const later = Date.now() + 30 * 24 * 3600 * 1000
+    const [first = 0, second = 0] = ids(await ask("a", { want: 2 }))
+    await ask("b", { want: 1 })
+    await runInDurableObject(pool, (_, { storage: { sql } }) => {
+      sql.exec("update askers set turn = ? where account_id = 'b'", later)
+    })
+    await ask("b", { want: 1 })
+    expect(await ask("a", { want: 2, using: [second], done: [first] })).toHaveLength(1)
+    expect(await ask("b", { want: 1 })).toHaveLength(1)
   })
 
   it("takes back idle slots that are no longer wanted", async () => {

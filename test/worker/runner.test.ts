@@ -11,6 +11,7 @@ import { ask, makeCaller, upload } from "../support/caller.ts"
 
 type TaskRow = { id: string; account_id: string; fence: number }
 
+const DAY_MS = 24 * 3600 * 1000
 const run = { accountId: "a", jobId: "j", taskId: "t", fence: 1 }
 
 describe("what the object of a container remembers", () => {
@@ -31,6 +32,16 @@ describe("what the object of a container remembers", () => {
     expect(await remember((memory) => memory.admits(6))).toBe(false)
     expect(await remember((memory) => memory.admits(8))).toBe(true)
     expect(await remember((memory) => memory.admits(7))).toBe(false)
+  })
+
+  it("refuses a grant of days to come, and forgets one that a wrong clock made", async () => {
+    const [now, later] = [Date.now(), Date.now() + 2 * DAY_MS]
+    expect(await remember((memory) => memory.admits(later))).toBe(false)
+    expect(await remember((memory) => memory.admits(now))).toBe(true)
+    expect(await remember((memory) => memory.admits(now + DAY_MS / 2))).toBe(true)
+    await runInDurableObject(object, (_, { storage }) => storage.kv.put("grant", later))
+    expect(await remember((memory) => memory.admits(now))).toBe(true)
+    expect(await remember((memory) => memory.admits(now - 1))).toBe(false)
   })
 
   it("says once which process stopped with its container", async () => {
