@@ -1,7 +1,7 @@
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { z } from "zod"
-import { OUTPUT_PART_BYTES } from "../src/contract/protocol.ts"
+import { OUTPUT_PART_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "../src/contract/protocol.ts"
 import { DEFAULT_LIMITS } from "./sandbox/limits.ts"
 import type { Limits } from "./sandbox/limits.ts"
 
@@ -11,6 +11,8 @@ const count = z.coerce.number().int().positive()
 const environment = z.object({
   RUNNER_PORT: port.default(8788),
   RUNNER_HOST: z.string().min(1).default("127.0.0.1"),
+  /** What whoever asks this runner has to send; it may be absent on a loopback address only. */
+  RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   RUNNER_CAPACITY: count.default(availableParallelism()),
   WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
   FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
@@ -42,6 +44,8 @@ export type Environment = z.infer<typeof environment>
 /** What a runner needs to do tasks; `boot` names this process to the Worker. */
 export type RunnerSettings = {
   boot: string
+  /** What whoever asks has to send; null where everybody on the machine may ask. */
+  token: string | null
   capacity: number
   workDir: string
   ffmpegPath: string
@@ -62,6 +66,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
 export function makeSettings(values: Environment): RunnerSettings {
   return {
     boot: crypto.randomUUID(),
+    token: values.RUNNER_TOKEN ?? null,
     capacity: values.RUNNER_CAPACITY,
     workDir: values.WORK_DIR,
     ffmpegPath: values.FFMPEG_PATH,

@@ -1,13 +1,13 @@
 import { z } from "zod"
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../src/contract/protocol.ts"
+import { runnerHeaders } from "../src/contract/protocol.ts"
 import { readEnvironment } from "./environment.ts"
 
 const health = z.object({ sandbox: z.object({ ok: z.boolean() }) })
-const { RUNNER_PORT: port } = readEnvironment(process.env)
+const { RUNNER_PORT: port, RUNNER_TOKEN: token } = readEnvironment(process.env)
 
 // The engine ends this process where the answer takes too long.
 const answer = await fetch(`http://127.0.0.1:${port}/health`, {
-  headers: { [PROTOCOL_HEADER]: PROTOCOL_VERSION },
+  headers: runnerHeaders(token),
 })
 const text = await answer.text()
 console.log(text)

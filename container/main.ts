@@ -1,5 +1,6 @@
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
+import { problemOfHost } from "./authorize.ts"
 import { makeSettings, readEnvironment } from "./environment.ts"
 import { sayHello } from "./hello.ts"
 import { toListener } from "./http-adapter.ts"
@@ -13,6 +14,12 @@ const LEAVE_MS_MAX = 9000
 const environment = readEnvironment(process.env)
 const settings = makeSettings(environment)
 const { RUNNER_PORT: port, RUNNER_HOST: host, HELLO_URL: url, HELLO_TOKEN: token } = environment
+
+const problem = problemOfHost(host, settings.token)
+if (problem !== null) {
+  console.error(problem)
+  process.exit(1)
+}
 
 // Inputs are the runner's own files, and the tools' users must be able to read them.
 process.umask(0o022)

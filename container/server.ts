@@ -3,6 +3,7 @@ import { z } from "zod"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../src/contract/protocol.ts"
 import { taskOrder } from "../src/contract/task.ts"
 import type { TaskOrder } from "../src/contract/task.ts"
+import { tokenCheck } from "./authorize.ts"
 import type { RunnerSettings } from "./environment.ts"
 import { log } from "./log.ts"
 import { openRuns } from "./runs.ts"
@@ -31,7 +32,7 @@ export function makeRunner(settings: RunnerSettings, tried: Promise<Verdict>): R
   const runs = openRuns(settings)
   let isLeaving = false
   const router = Router<Routed>({
-    before: [checkProtocol],
+    before: [tokenCheck(settings.token), checkProtocol],
     catch: fail,
     finally: [
       (answer: Response | undefined) => answer ?? refuse(404, "There is no such route."),

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
 
 const count = z.coerce.number().int().positive()
 
@@ -12,6 +13,8 @@ export const settings = z.object({
   PUBLIC_ORIGIN: z.url().optional(),
   /** Origin of a runner that is a plain process; without it runners are containers. */
   RUNNER_ORIGIN: z.url().optional(),
+  /** What the plain runner wants to hear from whoever asks it; the start script makes it. */
+  RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   /** Tasks that the plain runner does at once. */
   RUNNER_CAPACITY: count.default(2),
   /** Containers of each class that may run at once. */

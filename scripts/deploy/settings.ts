@@ -21,6 +21,7 @@ const serviceSettings = settings.omit({
   LATHE_SECRET: true,
   OPERATOR_TOKEN: true,
   RUNNER_ORIGIN: true,
+  RUNNER_TOKEN: true,
   RUNNER_CAPACITY: true,
   IO_ORIGIN: true,
 })

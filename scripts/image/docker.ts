@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import { promisify } from "node:util"
 
 export const IMAGE = "lathe-runner:test"
@@ -21,11 +22,12 @@ export async function describeImage(): Promise<string> {
   return `The image has ${(bytes / 1e6).toFixed(0)} MB.`
 }
 
-/** Starts a container of the image; it is gone once it is disposed of. */
+/** Starts a container of the image with a token of its own; it is gone once it is disposed of. */
 export async function runContainer(
   options: string[] = [],
 ): Promise<AsyncDisposable & { id: string }> {
-  const id = await docker("run", "--detach", ...options, IMAGE)
+  const token = `RUNNER_TOKEN=${randomBytes(24).toString("hex")}`
+  const id = await docker("run", "--detach", "--env", token, ...options, IMAGE)
   return {
     id,
     async [Symbol.asyncDispose]() {

@@ -1,29 +1,34 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import { runnerHeaders } from "../../src/contract/protocol.ts"
 import { Complaint } from "./complaint.ts"
 
 const ASK_AGAIN_AFTER_MS = 50
 const ANSWER_WITHIN_MS = 2000
 
-/** Waits until a URL of the Worker or the runner answers with success; throws a Complaint after `patienceMs`. */
+/** Where the Worker or the runner says how it is, and the token that the runner wants. */
+export type HealthDoor = { url: string; token?: string }
+
+/** Waits until the Worker or the runner answers with success; throws a Complaint after `patienceMs`. */
 export async function untilHealthy(
-  url: string,
+  door: HealthDoor,
   patienceMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const lastTryAt = Date.now() + patienceMs
-  while (!(await isHealthy(url))) {
+  while (!(await isHealthy(door))) {
     if (Date.now() > lastTryAt) {
-      throw new Complaint(`${url} did not answer with success within ${patienceMs / 1000} seconds.`)
+      throw new Complaint(
+        `${door.url} did not answer with success within ${patienceMs / 1000} seconds.`,
+      )
     }
     await sleep(ASK_AGAIN_AFTER_MS, undefined, { signal })
   }
 }
 
-async function isHealthy(url: string): Promise<boolean> {
+async function isHealthy({ url, token }: HealthDoor): Promise<boolean> {
   try {
     const response = await fetch(url, {
-      headers: { [PROTOCOL_HEADER]: PROTOCOL_VERSION },
+      headers: runnerHeaders(token),
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     })
     await response.body?.cancel()

@@ -29,6 +29,8 @@ const PASSED_ON = [
 
 export type RunnerOptions = {
   port: number
+  /** What the runner, also one that is started again, wants to hear from whoever asks it. */
+  token: string
   capacity: number
   /** Where tasks have their workspaces. */
   workDir: string
@@ -94,6 +96,7 @@ function runnerEnvironment(options: RunnerOptions): Record<string, string> {
   return {
     ...pickVariables(process.env, PASSED_ON),
     RUNNER_PORT: String(options.port),
+    RUNNER_TOKEN: options.token,
     RUNNER_CAPACITY: String(options.capacity),
     WORK_DIR: options.workDir,
     HELLO_URL: options.hello.url,

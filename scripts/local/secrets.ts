@@ -39,6 +39,7 @@ function pathIn(stateDir: string): string {
   return join(stateDir, "secrets.json")
 }
 
-function randomText(): string {
+/** A secret that nobody can guess, as 43 characters that fit everywhere. */
+export function randomText(): string {
   return randomBytes(SECRET_BYTES).toString("base64url")
 }

@@ -11,13 +11,16 @@ import type { Place } from "./place.ts"
 import { freePort, requirePort } from "./ports.ts"
 import { requireSandbox } from "./sandbox-health.ts"
 import { startRunner } from "./runner-process.ts"
-import { loadSecrets } from "./secrets.ts"
+import { loadSecrets, randomText } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
 import { startSweepClock } from "./sweep-clock.ts"
 import { makeWorker } from "./worker.ts"
 import type { WorkerBindings } from "./worker.ts"
 
 const START_PATIENCE_MS = 60_000
+
+/** Where this start's runner is asked, and with what. */
+type RunnerDoor = { port: number; token: string }
 
 export type Service = { secrets: Secrets; stop(): Promise<void> }
 
@@ -33,8 +36,8 @@ export async function startService(place: Place, signal: AbortSignal): Promise<S
   await requirePort(place.host, place.port)
 
   const secrets = loadSecrets(place.stateDir, process.env)
-  const runnerPort = await freePort()
-  const bindings = bindingsFor(place, secrets, runnerPort)
+  const door = { port: await freePort(), token: randomText() }
+  const bindings = bindingsFor(place, secrets, door)
   // What was in its queues died with workerd; a sweep finds what it spoke of.
   const worker: Miniflare = await makeWorker(place, bindings, () => void sweepAgain(worker))
   started.defer(() => worker.dispose())
@@ -43,7 +46,7 @@ export async function startService(place: Place, signal: AbortSignal): Promise<S
   signal.throwIfAborted()
 
   const runner = startRunner({
-    port: runnerPort,
+    ...door,
     capacity: place.runnerCapacity,
     workDir: join(place.stateDir, "work"),
     hello: { url: `${ioOrigin(place)}/operator/runner-up`, token: secrets.OPERATOR_TOKEN },
@@ -51,9 +54,10 @@ export async function startService(place: Place, signal: AbortSignal): Promise<S
   started.defer(() => runner.stop())
   const clock = startSweepClock(async () => await runCron(worker), place.sweepEveryMs)
   started.defer(() => clock.stop())
-  await untilHealthy(`${place.origin}/v1/health`, START_PATIENCE_MS, signal)
-  await untilHealthy(`http://127.0.0.1:${runnerPort}/health`, START_PATIENCE_MS, signal)
-  await requireSandbox(`http://127.0.0.1:${runnerPort}/health`)
+  await untilHealthy({ url: `${place.origin}/v1/health` }, START_PATIENCE_MS, signal)
+  const runnerHealth = { url: `${originOf(door)}/health`, token: door.token }
+  await untilHealthy(runnerHealth, START_PATIENCE_MS, signal)
+  await requireSandbox(runnerHealth)
 
   const running = started.move()
   return { secrets, stop: async () => await running.disposeAsync() }
@@ -81,11 +85,12 @@ async function runCron(worker: Miniflare): Promise<void> {
 }
 
 /** The settings that the environment names, and those that only this process can know. */
-function bindingsFor(place: Place, secrets: Secrets, runnerPort: number): WorkerBindings {
+function bindingsFor(place: Place, secrets: Secrets, door: RunnerDoor): WorkerBindings {
   const bindings = {
     ...pickVariables(process.env, settingNames),
     ...secrets,
-    RUNNER_ORIGIN: `http://127.0.0.1:${runnerPort}`,
+    RUNNER_ORIGIN: originOf(door),
+    RUNNER_TOKEN: door.token,
     RUNNER_CAPACITY: String(place.runnerCapacity),
     IO_ORIGIN: ioOrigin(place),
   }
@@ -93,6 +98,10 @@ function bindingsFor(place: Place, secrets: Secrets, runnerPort: number): Worker
   if (issue)
     throw new Complaint(`The setting ${issue.path.join(".")} is not right: ${issue.message}.`)
   return bindings
+}
+
+function originOf({ port }: RunnerDoor): string {
+  return `http://127.0.0.1:${port}`
 }
 
 /** Where the runner reaches the Worker: straight, unless the environment names a way through another. */

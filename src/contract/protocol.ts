@@ -2,6 +2,15 @@
 export const PROTOCOL_VERSION = "1"
 export const PROTOCOL_HEADER = "lathe-protocol"
 
+/** Least length of a runner's token, which whoever starts it makes. */
+export const RUNNER_TOKEN_CHARACTERS_MIN = 32
+
+/** What whoever asks a runner sends along; a runner that was given a token wants it. */
+export function runnerHeaders(token: string | null | undefined): Record<string, string> {
+  const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION }
+  return token ? { ...headers, authorization: `Bearer ${token}` } : headers
+}
+
 /** Says which process of a slot speaks, so that a runner that restarted is known from its old self. */
 export const BOOT_HEADER = "lathe-boot"
 

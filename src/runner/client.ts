@@ -1,4 +1,4 @@
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
+import { runnerHeaders } from "../contract/protocol.ts"
 import { taskAccepted } from "../contract/task.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
@@ -81,10 +81,11 @@ async function callPlain(
   path: string,
   body: string | null = null,
 ): Promise<RunnerAnswer> {
-  const request = new Request(`${settingsOf(env).RUNNER_ORIGIN}${path}`, {
+  const { RUNNER_ORIGIN: origin, RUNNER_TOKEN: token } = settingsOf(env)
+  const request = new Request(`${origin}${path}`, {
     method,
     body,
-    headers: { "content-type": "application/json", [PROTOCOL_HEADER]: PROTOCOL_VERSION },
+    headers: { "content-type": "application/json", ...runnerHeaders(token) },
     signal: AbortSignal.timeout(CALL_MS),
   })
   const answer = env.RUNNER ? await env.RUNNER.fetch(request) : await fetch(request)

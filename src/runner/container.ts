@@ -1,5 +1,5 @@
 import { Container } from "@cloudflare/containers"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
+import { BOOT_HEADER, runnerHeaders } from "../contract/protocol.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
@@ -26,9 +26,9 @@ const LATE: RunnerAnswer = { status: 409, text: "a later grant has this slot" }
 class Runner extends Container<Env> {
   override defaultPort = PORT
   override sleepAfter = "60s"
-  override envVars = ENVIRONMENT
   readonly #memory: SlotMemory
   #ending: Promise<void> | null = null
+  #comingUp: Promise<string | null> | null = null
 
   constructor(ctx: DurableObjectState<object>, env: Env) {
     super(ctx, env)
@@ -48,6 +48,8 @@ class Runner extends Container<Env> {
     if (!this.#memory.admits(order.grant)) return LATE
     this.#memory.noteHanded({ slot: order.slot, run })
     const { answer, boot } = await this.#call("POST", "/tasks", JSON.stringify(order))
+    // Nobody can ask a container again whose token is not the one that is known here.
+    if (answer.status === 401) await this.#endContainer()
     if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
     return answer
   }
@@ -61,10 +63,7 @@ class Runner extends Container<Env> {
   /** Ends the container, whatever it does; false where a later grant has the slot already. */
   async end(grant: number): Promise<boolean> {
     if (!this.#memory.admits(grant)) return false
-    if (containerOf(this.ctx).running) {
-      this.#ending = this.destroy()
-      await this.#ending
-    }
+    if (containerOf(this.ctx).running) await this.#endContainer()
     return true
   }
 
@@ -96,16 +95,33 @@ class Runner extends Container<Env> {
   async #comeUp(): Promise<string | null> {
     const { status } = await this.getState()
     if (containerOf(this.ctx).running && status === "healthy") return null
+    // All who wait have one start in common: each has a token of its own.
+    this.#comingUp ??= this.#start().finally(() => {
+      this.#comingUp = null
+    })
+    return await this.#comingUp
+  }
+
+  async #start(): Promise<string | null> {
+    const isRunning = containerOf(this.ctx).running
+    const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
+    const envVars = { ...ENVIRONMENT, ...(token !== null && { RUNNER_TOKEN: token }) }
     try {
-      await this.startAndWaitForPorts()
+      await this.startAndWaitForPorts({ startOptions: { envVars } })
       return null
     } catch (error) {
       return String(error)
     }
   }
 
+  async #endContainer(): Promise<void> {
+    this.#ending = this.destroy()
+    await this.#ending
+  }
+
   async #call(method: string, path: string, body: string | null = null) {
-    const headers = { "content-type": "application/json", [PROTOCOL_HEADER]: PROTOCOL_VERSION }
+    const token = this.#memory.token()
+    const headers = { "content-type": "application/json", ...runnerHeaders(token) }
     const signal = AbortSignal.timeout(CALL_MS)
     this.renewActivityTimeout()
     try {

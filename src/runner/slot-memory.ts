@@ -1,10 +1,13 @@
 import { isLateGrant, isPlausibleGrant } from "../contract/grant.ts"
+import { toHex } from "../contract/hex.ts"
 import type { TaskRun } from "./token.ts"
 
 /** What a container was handed last: in which slot, and for whom. */
 export type Handed = { slot: string; run: TaskRun }
 
 export type SlotMemory = ReturnType<typeof openSlotMemory>
+
+const TOKEN_BYTES = 32
 
 type Facts = {
   grant: number
@@ -14,6 +17,8 @@ type Facts = {
   /** The process that took what was handed. */
   boot: string
   stopping: boolean
+  /** What the container that runs, or ran last, wants to hear from whoever asks it. */
+  token: string
 }
 
 /**
@@ -50,6 +55,13 @@ export function openSlotMemory(kv: SyncKvStorage) {
       for (const name of ["boot", "run", "stopping"]) kv.delete(name)
       return handed && boot !== null ? { slot: handed.slot, boot } : null
     },
+    /** Makes the token of a container that is about to start; the one before it is forgotten. */
+    makeToken(): string {
+      const token = toHex(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)).buffer)
+      kv.put("token", token)
+      return token
+    },
+    token: () => read("token"),
     run: () => read("run"),
     isStopping: () => read("stopping") ?? false,
   }

@@ -11,7 +11,7 @@ import { toListener } from "../../container/http-adapter.ts"
 import { chooseSandbox } from "../../container/sandbox/choose.ts"
 import type { Verdict } from "../../container/sandbox/choose.ts"
 import { makeRunner } from "../../container/server.ts"
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import { runnerHeaders } from "../../src/contract/protocol.ts"
 import type { Report } from "../../src/contract/report.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { makeIoServer } from "../support/io-server.ts"
@@ -57,7 +57,7 @@ export async function startHarness(
     io,
     ioOrigin: ioServer.origin,
     settings,
-    call: (method, path, body) => callRunner(server.origin + path, method, body),
+    call: (method, path, body) => callRunner(server.origin + path, method, body, settings.token),
     order: (commands, more) => makeOrder({ io, ioOrigin: ioServer.origin, commands, more }),
     async finish(order) {
       const answer = await harness.call("POST", "/tasks", order)
@@ -77,10 +77,15 @@ export async function startHarness(
 }
 
 /** Calls a runner in its protocol. */
-export function callRunner(url: string, method: string, body?: unknown): Promise<Response> {
+export function callRunner(
+  url: string,
+  method: string,
+  body?: unknown,
+  token: string | null = null,
+): Promise<Response> {
   return fetch(url, {
     method,
-    headers: { [PROTOCOL_HEADER]: PROTOCOL_VERSION },
+    headers: runnerHeaders(token),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
 }

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { text } from "node:stream/consumers"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { z } from "zod"
 import { makeIoServer } from "../support/io-server.ts"
@@ -31,18 +32,23 @@ afterEach(async () => {
   await rm(workDir, { recursive: true, force: true })
 })
 
-async function start(): Promise<string> {
+function launch(more: Record<string, string>, stderr: "pipe" | "inherit"): ChildProcess {
   const environment = {
     RUNNER_PORT: "0",
     RUNNER_CAPACITY: "1",
     WORK_DIR: workDir,
     HELLO_URL: `${worker.origin}/io/hello/reports`,
     HELLO_TOKEN: io.token,
+    ...more,
   }
-  child = spawn(process.execPath, [main], {
+  return spawn(process.execPath, [main], {
     env: { ...process.env, ...environment },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", stderr],
   })
+}
+
+async function start(): Promise<string> {
+  child = launch({}, "inherit")
   lines = []
   if (!child.stdout) throw new Error("The runner has no stdout.")
   createInterface({ input: child.stdout }).on("line", (line) => {
@@ -74,4 +80,12 @@ test("clears its work folder, says hello, and interrupts its task on SIGTERM", a
   expect(await processesIn(workDir)).toEqual([])
   expect(await readdir(workDir)).toEqual(["something-else"])
   expect(JSON.stringify(lines)).not.toContain(io.token)
+})
+
+test("does not start where others reach it and it has no token", async () => {
+  child = launch({ RUNNER_HOST: "0.0.0.0" }, "pipe")
+  if (!child.stderr) throw new Error("The runner has no stderr.")
+  const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")])
+  expect(exitCode).toBe(1)
+  expect(said.trim()).toMatch(/^RUNNER_HOST is "0\.0\.0\.0", .* set RUNNER_TOKEN to .*\.$/)
 })

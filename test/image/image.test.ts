@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
+import { IMAGE, docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
 
 const LOCKED = (
   "--read-only --tmpfs /work --tmpfs /tmp --cap-drop ALL " +
@@ -62,7 +62,8 @@ describe("the image", () => {
     const answer = await runScriptIn(
       container.id,
       `const answer = await fetch("http://127.0.0.1:8788/tasks",
-         { method: "POST", body: "{}", headers: { "lathe-protocol": "1" } })
+         { method: "POST", body: "{}", headers: { "lathe-protocol": "1",
+             authorization: "Bearer " + process.env.RUNNER_TOKEN } })
        console.log(answer.status, await answer.text())`,
     )
     expect(answer).toBe('503 {"error":"unsandboxed"}')
@@ -92,8 +93,22 @@ describe("the image", () => {
     expect(await docker("exec", container.id, "ls", "-A", "/app")).toBe(
       ["container", "node_modules", "package.json", "src"].join("\n"),
     )
-    const environment = await docker("exec", container.id, "env")
+    const environment = await docker("image", "inspect", "--format", "{{.Config.Env}}", IMAGE)
+    expect(environment).toContain("RUNNER_HOST=0.0.0.0")
     expect(environment).not.toMatch(/SECRET|TOKEN|PASSWORD/)
+  })
+
+  it("has a runner that answers nobody without its token, and none where it got no token", async () => {
+    await using container = await runContainer()
+    await healthOf(container.id)
+    const answer = await runScriptIn(
+      container.id,
+      `const answer = await fetch("http://127.0.0.1:8788/health",
+         { headers: { "lathe-protocol": "1" } })
+       console.log(answer.status, await answer.text())`,
+    )
+    expect(answer).toBe('401 {"error":"token"}')
+    await expect(docker("run", "--rm", IMAGE)).rejects.toThrow("RUNNER_TOKEN is not set")
   })
 
   it("ends within a second when it is told to and has nothing to do", async () => {

@@ -39,7 +39,10 @@ export async function runDirectly(container: string, words: string[]): Promise<s
       const origin = "http://127.0.0.1:" + io.address().port
       const answer = await fetch("http://127.0.0.1:8788/tasks", {
         method: "POST",
-        headers: { "${PROTOCOL_HEADER}": "${PROTOCOL_VERSION}" },
+        headers: {
+          "${PROTOCOL_HEADER}": "${PROTOCOL_VERSION}",
+          authorization: "Bearer " + process.env.RUNNER_TOKEN,
+        },
         body: JSON.stringify({ ...${JSON.stringify(order)}, io: { origin, token: "none" } }),
       })
       if (answer.status === 202) return

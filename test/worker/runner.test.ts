@@ -44,6 +44,16 @@ describe("what the object of a container remembers", () => {
     expect(await remember((memory) => memory.admits(now - 1))).toBe(false)
   })
 
+  it("keeps the token of a container until the next one starts", async () => {
+    expect(await remember((memory) => memory.token())).toBeNull()
+    const token = await remember((memory) => memory.makeToken())
+    expect(token).toMatch(/^[0-9a-f]{64}$/)
+    await remember((memory) => memory.forgetProcess())
+    expect(await remember((memory) => memory.token())).toBe(token)
+    expect(await remember((memory) => memory.makeToken())).not.toBe(token)
+    expect(await remember((memory) => memory.token())).not.toBe(token)
+  })
+
   it("says once which process stopped with its container", async () => {
     expect(await remember((memory) => memory.forgetProcess())).toBeNull()
     await remember((memory) => {

@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs"
+import { expect, it } from "vitest"
+import { runnerHeaders } from "../../src/contract/protocol.ts"
+import { findRunner, killAll } from "../faults/processes.ts"
+import { startService } from "./service.ts"
+
+const OPERATORS_OWN = "a-token-that-the-operator-once-exported"
+const ANSWER_MS_MAX = 20_000
+
+/** What the runner of a service was started with. */
+function readEnvironment(pid: number): Record<string, string> {
+  const lines = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")
+  return Object.fromEntries(lines.filter((line) => line !== "").map(splitLine))
+}
+
+function splitLine(line: string): [string, string] {
+  const [name = "", ...value] = line.split("=")
+  return [name, value.join("=")]
+}
+
+it("has a runner that nobody on the machine can ask, and the Worker can, also a second one", async () => {
+  await using service = await startService({ RUNNER_TOKEN: OPERATORS_OWN, RUNNER_CAPACITY: "1" })
+  const key = await service.makeKey("one")
+  const runner = findRunner(service.pid)
+  const { RUNNER_PORT: port, RUNNER_TOKEN: token = "" } = readEnvironment(runner ?? 0)
+  expect(token.length).toBeGreaterThanOrEqual(32)
+  expect(token).not.toBe(OPERATORS_OWN)
+  const id = crypto.randomUUID()
+  async function ask(method: string, path: string, sent?: string): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: runnerHeaders(sent),
+      ...(method === "POST" && { body: "{}" }),
+    })
+    await answer.body?.cancel()
+    return answer.status
+  }
+  for (const sent of [undefined, OPERATORS_OWN, token.slice(0, -1)]) {
+    expect(await ask("POST", "/tasks", sent)).toBe(401)
+    expect(await ask("DELETE", `/tasks/${id}?fence=9`, sent)).toBe(401)
+    expect(await ask("GET", `/tasks/${id}`, sent)).toBe(401)
+    expect(await ask("GET", "/health", sent)).toBe(401)
+  }
+  expect(await ask("POST", "/tasks", token)).toBe(400)
+  expect(await ask("GET", "/health", token)).toBe(200)
+
+  killAll([runner])
+  await expect
+    .poll(() => ask("GET", "/health", token).catch(() => 0), { timeout: ANSWER_MS_MAX })
+    .toBe(200)
+  expect(findRunner(service.pid)).not.toBe(runner)
+  const made = await fetch(`${service.origin}/v1/commands`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json", prefer: "wait=20" },
+    body: JSON.stringify({
+      ffmpeg_command: "ffmpeg -f lavfi -i testsrc=size=64x64:rate=10 -t 1 {{out_1}}",
+      input_files: {},
+      output_files: { out_1: "out.mp4" },
+    }),
+  })
+  expect(await made.json()).toMatchObject({ status: "success" })
+})
