@@ -39,6 +39,10 @@ export const READING: AttackCase[] = [
   ["a list of concat", () => "-f concat -safe 0 -i list.txt -c copy out.wav"],
   ["a playlist inside an input", () => "-i playlist.mp4 out.wav"],
   ["its own environment", () => "-f u8 -ar 8000 -i /proc/self/environ -f u8 out.raw"],
+  [
+    "the environment of the runner",
+    () => `-f u8 -ar 8000 -i /proc/${process.pid}/environ -f u8 out.raw`,
+  ],
 ]
 
 /** Ways to make ffmpeg write where it must not. */
