@@ -44,7 +44,10 @@ export async function holdsMore(folder: string, most: Usage, heldBytes = 0): Pro
   return usage.bytes + heldBytes > most.bytes || usage.files > most.files
 }
 
-/** Disk space and files of a folder, its folders counted; it stops counting above `filesMax`. */
+/**
+ * Bytes and files of a folder, its folders counted; it stops counting above `filesMax`. A file with
+ * holes takes little space, but whoever reads it gets all of its size.
+ */
 async function measure(folder: string, filesMax: number): Promise<Usage> {
   const total: Usage = { bytes: 0, files: 0 }
   const folders = [folder]
@@ -57,7 +60,7 @@ async function measure(folder: string, filesMax: number): Promise<Usage> {
       if (entry.isDirectory()) folders.push(path)
       // What is gone since takes no space.
       const facts = await lstat(path).catch(() => null)
-      total.bytes += (facts?.blocks ?? 0) * BLOCK_BYTES
+      if (facts) total.bytes += Math.max(facts.size, facts.blocks * BLOCK_BYTES)
     }
   }
   return total

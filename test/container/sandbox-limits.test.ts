@@ -74,6 +74,25 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
     expect(end).toMatchObject({ cause: "disk_limit" })
   })
 
+  test("a file of holes counts with its whole size", async () => {
+    const words = "-f lavfi -i color=s=64x36 -frames:v 5 -c:v mpeg4 -movflags frag_keyframe"
+    const end = await runFfmpeg(`${words} -moov_size 2000000000 out.mp4`, {
+      workspaceBytes: 1024 * MIB,
+    })
+    expect(end).toMatchObject({ cause: "disk_limit" })
+  })
+
+  test.for([
+    "-movflags faststart out.mp4",
+    "-moov_size 1000000 out.mov",
+    "-movflags frag_keyframe -moov_size 1000000 out.mp4",
+    "-reserve_index_space 1000000 out.mkv",
+  ])("room for an index within the limits is no trouble: %s", async (words) => {
+    const source = "-f lavfi -i color=s=64x36 -frames:v 5 -c:v mpeg4"
+    const end = await runFfmpeg(`${source} ${words}`, { workspaceBytes: 4 * MIB })
+    expect(end).toMatchObject({ cause: null, exitCode: 0 })
+  })
+
   test("a workspace with too many files ends its tool", async () => {
     const end = await runFfmpeg("-f lavfi -i color=s=16x16 %d.png", { workspaceFiles: 200 })
     expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })
