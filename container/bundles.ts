@@ -4,7 +4,6 @@ import { join } from "node:path"
 import {
   bundleKindOf,
   byteLengthOf,
-  fitsPattern,
   isPlaylist,
   MEMBER_NAMES_BYTES_MAX,
   memberName,
@@ -13,6 +12,8 @@ import {
 import type { FailureCode } from "../src/contract/failure.ts"
 import type { TaskOutput } from "../src/contract/task.ts"
 import { mapAtOnce } from "./at-once.ts"
+import { claimFiles } from "./claims.ts"
+import type { Claim, Search } from "./claims.ts"
 import type { Explained } from "./explain.ts"
 import { openPlainFile } from "./plain-file.ts"
 import { readPlaylist } from "./playlist.ts"
@@ -22,11 +23,13 @@ import type { Run } from "./run.ts"
 /** The files of one bundle by name, its playlist first, and how long its longest playlist plays. */
 export type BundleFiles = { names: string[]; durationSeconds: number | null }
 
-type Place = Pick<Run, "order" | "workspace" | "signal">
+type Place = Pick<Run, "workspace" | "signal"> & { order: Pick<Run["order"], "inputs"> }
 
 /** What two passes leave for each other (ffmpeg, x264, x265, vidstab), which is nobody's output. */
 const PASS_LOG = /\.log(?:\.(?:mbtree|cutree|temp))*$|\.trf$/
 const LOOKS_AT_ONCE = 16
+/** Real work takes some milliseconds, the worst that limits allow a few seconds. */
+const SEARCH_MS_MAX = 10_000
 const PLAYLIST_BYTES_MAX = 4 * 1024 * 1024
 const PLAYLISTS_BYTES_MAX = 16 * 1024 * 1024
 const HLS_PLAYLISTS_MAX = 500
@@ -42,26 +45,26 @@ const order = new Intl.Collator("en", { numeric: true })
 export async function gatherBundles(
   run: Place,
   outputs: readonly TaskOutput[],
+  searchMsMax = SEARCH_MS_MAX,
 ): Promise<Map<string, BundleFiles> | Explained> {
   const bundles = outputs.filter(({ name }) => bundleKindOf(name) !== null)
   if (bundles.length === 0) return new Map()
   const files = await listFiles(run, outputs)
-  const excess = findExcess([...files.keys()])
+  const names = [...files.keys()]
+  const excess = findExcess(names)
   if (excess) return excess
-  const playlists = await readPlaylists(run.workspace, files)
-  const claimed = bundles.map(({ name }) => claim(name, [...files.keys()], playlists))
-  const taken = new Set(claimed.flatMap((names) => [...names]))
-  for (const name of files.keys()) if (!taken.has(name)) claimed[0]?.add(name)
-  const gathered = new Map(
-    bundles.map(({ key, name }, index) => [key, arrange(name, claimed[index], playlists)]),
-  )
-  const failure = findFailure(bundles, gathered)
-  if (failure) return failure
-  // A muxer that counts nothing writes one file, whose name is the pattern.
-  for (const { key, name } of bundles.filter((each) => bundleKindOf(each.name) === "series")) {
-    if (gathered.get(key)?.names.join("/") === name) gathered.delete(key)
+  const untilMs = performance.now() + searchMsMax
+  names.sort(order.compare)
+  const playlists = await readPlaylists(run, names, files)
+  const search = { bundles: bundles.map(({ name }) => name), names, playlists }
+  const claims = await claimFiles(search, { signal: run.signal, untilMs })
+  if (!claims) return tooLong(searchMsMax)
+  for (const place of names.keys()) {
+    if (!claims.some((claim) => claim[place] === 1)) claims[0]?.fill(1, place, place + 1)
   }
-  return gathered
+  const failure = findFailure(bundles, search, claims)
+  if (failure) return failure
+  return arrangeAll(bundles, search, claims)
 }
 
 /** Plain files at the top of the workspace that no command was given and no other output is. */
@@ -83,82 +86,92 @@ async function listFiles(run: Place, outputs: readonly TaskOutput[]): Promise<Ma
 }
 
 async function readPlaylists(
-  workspace: string,
-  files: Map<string, Stats>,
-): Promise<Map<string, Playlist>> {
-  const playlists = new Map<string, Playlist>()
+  { workspace, signal }: Place,
+  names: readonly string[],
+  files: ReadonlyMap<string, Stats>,
+): Promise<Map<number, Playlist>> {
+  const playlists = new Map<number, Playlist>()
   const room = { bytes: PLAYLISTS_BYTES_MAX, hls: HLS_PLAYLISTS_MAX, dash: DASH_MANIFESTS_MAX }
-  for (const [name, { size }] of files) {
+  for (const [place, name] of names.entries()) {
+    const size = files.get(name)?.size ?? Infinity
     if (!isPlaylist(name) || size > PLAYLIST_BYTES_MAX) continue
     const kind = /\.mpd$/i.test(name) ? "dash" : "hls"
     if (room[kind] === 0 || room.bytes < size) continue
     room[kind] -= 1
     room.bytes -= size
+    signal.throwIfAborted()
     await using handle = await openPlainFile(join(workspace, name))
-    playlists.set(name, readPlaylist(name, await handle.readFile("utf8")))
+    playlists.set(place, readPlaylist(name, await handle.readFile("utf8")))
   }
   return playlists
 }
 
-/** The names that a bundle needs, with those that its playlists name, and theirs. */
-function claim(
-  output: string,
-  names: readonly string[],
-  playlists: Map<string, Playlist>,
-): Set<string> {
-  const isSeries = bundleKindOf(output) === "series"
-  const claimed = new Set(
-    names.filter((name) => (isSeries ? fitsPattern(output, name) : name === output)),
-  )
-  // What is added on the way is visited too.
-  for (const name of claimed) {
-    const playlist = playlists.get(name)
-    for (const other of playlist ? names : []) if (playlist?.isNaming(other)) claimed.add(other)
+function arrangeAll(
+  bundles: readonly TaskOutput[],
+  { names, playlists }: Search,
+  claims: readonly Claim[],
+): Map<string, BundleFiles> {
+  const gathered = new Map<string, BundleFiles>()
+  for (const [index, { key, name }] of bundles.entries()) {
+    const places = placesIn(claims[index])
+    const seconds = places.flatMap((place) => playlists.get(place)?.durationSeconds ?? [])
+    const claimed = places.map((place) => names[place] ?? "")
+    const others = claimed.filter((each) => each !== name)
+    // A muxer that counts nothing writes one file, whose name is the pattern.
+    if (bundleKindOf(name) === "series" && others.length === 0) continue
+    gathered.set(key, {
+      names: others.length < claimed.length ? [name, ...others] : others,
+      durationSeconds: seconds.length > 0 ? Math.max(...seconds) : null,
+    })
   }
-  return claimed
+  return gathered
 }
 
-function arrange(
-  output: string,
-  names: ReadonlySet<string> = new Set(),
-  playlists: Map<string, Playlist>,
-): BundleFiles {
-  const others = [...names].filter((name) => name !== output).toSorted(order.compare)
-  const seconds = [...names].flatMap((name) => playlists.get(name)?.durationSeconds ?? [])
-  return {
-    names: names.has(output) ? [output, ...others] : others,
-    durationSeconds: seconds.length > 0 ? Math.max(...seconds) : null,
-  }
+function placesIn(claim: Claim = new Uint8Array()): number[] {
+  return [...claim.entries()].flatMap(([place, isClaimed]) => (isClaimed === 1 ? [place] : []))
 }
 
 function findFailure(
   bundles: readonly TaskOutput[],
-  gathered: Map<string, BundleFiles>,
+  { names }: Search,
+  claims: readonly Claim[],
 ): Explained | null {
-  for (const { key, name } of bundles) {
-    const names = gathered.get(key)?.names ?? []
-    const isMissing = bundleKindOf(name) === "playlist" && names[0] !== name
-    if (names.length === 0 || isMissing) {
+  const refused = names.flatMap((name, at) => (memberName.safeParse(name).success ? [] : [at]))
+  for (const [index, { key, name }] of bundles.entries()) {
+    const claim = claims[index] ?? new Uint8Array()
+    const isMissing = bundleKindOf(name) === "playlist" && !names.includes(name)
+    if (!claim.includes(1) || isMissing) {
       return blameCaller("no_output", `The output ${key} ("${name}") was not made.`)
     }
-    if (!names.every((each) => memberName.safeParse(each).success)) {
+    if (refused.some((place) => claim[place] === 1)) {
       const expected = "names have up to 240 bytes, no backslash and no control characters"
       const message = `The output ${key} ("${name}") has a file that cannot be kept: ${expected}.`
       return blameCaller("no_output", message)
     }
   }
-  return findExcess([...gathered.values()].flatMap(({ names }) => names))
+  return findExcess(names, claims)
 }
 
-function findExcess(names: readonly string[]): Explained | null {
-  if (names.length > MEMBERS_MAX) {
-    const message = `The outputs have ${names.length} files, and a command may make ${MEMBERS_MAX}.`
+/** Too many files, or names; a file that two bundles need is two. */
+function findExcess(names: readonly string[], claims?: readonly Claim[]): Explained | null {
+  let [files, bytes] = [0, 0]
+  for (const [place, name] of names.entries()) {
+    const copies = claims ? claims.filter((claim) => claim[place] === 1).length : 1
+    files += copies
+    bytes += copies * byteLengthOf(name)
+  }
+  if (files > MEMBERS_MAX) {
+    const message = `The outputs have ${files} files, and a command may make ${MEMBERS_MAX}.`
     return blameCaller("file_limit", message)
   }
-  const bytes = names.reduce((sum, name) => sum + byteLengthOf(name), 0)
   if (bytes <= MEMBER_NAMES_BYTES_MAX) return null
   const message = `The names of the outputs' files have ${bytes} bytes, and all together they may have ${MEMBER_NAMES_BYTES_MAX}: use shorter ones.`
   return blameCaller("file_limit", message)
+}
+
+function tooLong(msMax: number): Explained {
+  const message = `Finding out which files belong to which output took more than ${msMax / 1000} seconds: make fewer files, or fewer playlists that name them.`
+  return blameCaller("time_limit", message)
 }
 
 function blameCaller(code: FailureCode, message: string): Explained {

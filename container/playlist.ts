@@ -1,3 +1,7 @@
+import { MEMBERS_MAX } from "../src/contract/bundle.ts"
+import { fitsParts } from "../src/contract/name-pattern.ts"
+import type { PatternPart } from "../src/contract/name-pattern.ts"
+
 /** What a playlist says of the files beside it, and how long it plays, where it says so. */
 export type Playlist = { isNaming: (name: string) => boolean; durationSeconds: number | null }
 
@@ -5,13 +9,16 @@ export type Playlist = { isNaming: (name: string) => boolean; durationSeconds: n
 const TEMPLATES_MAX = 16
 const TEMPLATE_PLACES_MAX = 2
 
-const DIGITS = String.raw`\d+`
-const PLACES: Record<string, string> = {
-  RepresentationID: "[^/]+",
-  Bandwidth: DIGITS,
-  Number: DIGITS,
-  Time: DIGITS,
-}
+/** Addresses of one playlist that are looked at; a list of parts of one file says it each time. */
+const ADDRESSES_MAX = 2 * MEMBERS_MAX
+const ADDRESS_LENGTH_MAX = 1000
+
+const PLACES = new Map<string, PatternPart>([
+  ["RepresentationID", { kind: "any" }],
+  ["Bandwidth", { kind: "digits" }],
+  ["Number", { kind: "digits" }],
+  ["Time", { kind: "digits" }],
+])
 
 const ENTITIES: Record<string, string> = { amp: "&", apos: "'", gt: ">", lt: "<", quot: '"' }
 
@@ -21,14 +28,16 @@ export function readPlaylist(name: string, text: string): Playlist {
 }
 
 function readHls(text: string): Playlist {
-  const names = new Set<string>()
+  const addresses = openAddresses()
   let durationSeconds: number | null = null
   for (const line of text.split(/\r?\n/)) {
+    if (line === "") continue
     const length = /^#EXTINF:\s*([\d.]+)/.exec(line)?.[1]
     if (length !== undefined) durationSeconds = (durationSeconds ?? 0) + (Number(length) || 0)
-    for (const [, uri = ""] of line.matchAll(/\bURI="([^"]*)"/g)) addName(names, uri)
-    if (!line.startsWith("#")) addName(names, line.trim())
+    for (const [, uri = ""] of line.matchAll(/\bURI="([^"]*)"/g)) addresses.add(uri)
+    if (!line.startsWith("#")) addresses.add(line.trim())
   }
+  const names = namesOf(addresses.written)
   return { isNaming: (name) => names.has(name), durationSeconds: roundMicro(durationSeconds) }
 }
 
@@ -37,44 +46,68 @@ function roundMicro(seconds: number | null): number | null {
 }
 
 function readManifest(text: string): Playlist {
-  const names = new Set<string>()
-  const templates = new Map<string, RegExp>()
+  const addresses = openAddresses()
   const attributes = text.matchAll(/\s(?:media|initialization|sourceURL|index)="([^"]*)"/g)
-  for (const [, uri = ""] of [...attributes, ...text.matchAll(/<BaseURL[^<>]*>([^<]*)</g)]) {
+  for (const [, uri = ""] of attributes) addresses.add(uri)
+  for (const [, uri = ""] of text.matchAll(/<BaseURL[^<>]*>([^<]*)</g)) addresses.add(uri)
+  const plain: string[] = []
+  const templates: PatternPart[][] = []
+  for (const uri of addresses.written) {
     const named = decodeEntities(uri).trim()
-    if (!named.includes("$")) addName(names, named)
-    else if (templates.size < TEMPLATES_MAX && !templates.has(named)) {
-      const expression = expressionOf(named)
-      if (expression) templates.set(named, expression)
-    }
+    const parts = named.includes("$") && templates.length < TEMPLATES_MAX ? partsOf(named) : null
+    if (parts) templates.push(parts)
+    else plain.push(named)
   }
+  const names = namesOf(plain)
   return {
-    isNaming: (name) =>
-      names.has(name) || [...templates.values()].some((expression) => expression.test(name)),
+    isNaming: (name) => names.has(name) || templates.some((parts) => fitsParts(parts, name)),
     durationSeconds: readDuration(/\bmediaPresentationDuration="([^"]*)"/.exec(text)?.[1] ?? ""),
   }
 }
 
-/** A name may be written as it is, as ffmpeg does, or as a relative URL. */
-function addName(names: Set<string>, uri: string): void {
-  const name = uri.replace(/^(?:\.\/)+/, "")
-  names.add(name)
-  try {
-    names.add(decodeURIComponent(name))
-  } catch {
-    // It is no URL, and its name is as it is written.
+/** Addresses as they are written, each once. */
+function openAddresses() {
+  const written = new Set<string>()
+  return {
+    written,
+    add(uri: string): void {
+      if (uri.length <= ADDRESS_LENGTH_MAX && written.size < ADDRESSES_MAX) written.add(uri)
+    },
   }
 }
 
+/** A name may be written as it is, as ffmpeg does, or as a relative URL. */
+function namesOf(addresses: Iterable<string>): Set<string> {
+  const names = new Set<string>()
+  for (const uri of addresses) {
+    const name = uri.replace(/^(?:\.\/)+/, "")
+    names.add(name)
+    try {
+      if (name.includes("%")) names.add(decodeURIComponent(name))
+    } catch {
+      // It is no URL, and its name is as it is written.
+    }
+  }
+  return names
+}
+
 /** `$Number%05d$` and the like stand for any number, `$$` for a dollar. */
-function expressionOf(template: string): RegExp | null {
+function partsOf(template: string): PatternPart[] | null {
   const pieces = template.replace(/^(?:\.\/)+/, "").split(/\$([A-Za-z]*)(?:%0\d+d)?\$/)
-  if (pieces.length > 2 * TEMPLATE_PLACES_MAX + 1) return null
-  const source = pieces.map((piece, index) => {
-    if (index % 2 === 0) return RegExp.escape(piece)
-    return piece === "" ? String.raw`\$` : (PLACES[piece] ?? RegExp.escape(`$${piece}$`))
-  })
-  return new RegExp(`^${source.join("")}$`, "u")
+  const parts: PatternPart[] = []
+  let text = ""
+  for (const [index, piece] of pieces.entries()) {
+    const isPlace = index % 2 === 1
+    const place = isPlace ? PLACES.get(piece) : undefined
+    if (place) {
+      parts.push({ kind: "text", text }, place)
+      text = ""
+    } else {
+      const dollars = piece === "" ? "$" : `$${piece}$`
+      text += isPlace ? dollars : piece
+    }
+  }
+  return parts.length > 2 * TEMPLATE_PLACES_MAX ? null : [...parts, { kind: "text", text }]
 }
 
 /** Seconds of an ISO 8601 duration without months, as manifests have it. */

@@ -1,4 +1,6 @@
 import { z } from "zod"
+import { fitsParts } from "./name-pattern.ts"
+import type { PatternPart } from "./name-pattern.ts"
 
 /**
  * A bundle is an output of several files: a playlist with what it names, or a series whose name is
@@ -63,7 +65,13 @@ export function fillFields(pattern: string): { name: string; count: number } {
 
 /** Whether a file's name is one that a pattern stands for. */
 export function fitsPattern(pattern: string, name: string): boolean {
-  return name === pattern || expressionOf(pattern).test(name)
+  return namesOfPattern(pattern)(name)
+}
+
+/** The same for many names. */
+export function namesOfPattern(pattern: string): (name: string) => boolean {
+  const parts = partsOf(pattern)
+  return (name) => name === pattern || fitsParts(parts, name)
 }
 
 /** The file name of a series as one archive: `frame_%03d.png` is `frame.zip`. */
@@ -80,20 +88,18 @@ export function byteLengthOf(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-function expressionOf(pattern: string): RegExp {
-  let source = ""
+function partsOf(pattern: string): PatternPart[] {
+  const parts: PatternPart[] = []
   let end = 0
   for (const field of pattern.matchAll(FIELD)) {
-    source += RegExp.escape(pattern.slice(end, field.index)) + matcherOf(field[0])
+    parts.push({ kind: "text", text: pattern.slice(end, field.index) }, partOf(field[0]))
     end = field.index + field[0].length
   }
-  return new RegExp(`^${source}${RegExp.escape(pattern.slice(end))}$`, "u")
+  return [...parts, { kind: "text", text: pattern.slice(end) }]
 }
 
-function matcherOf(field: string): string {
-  if (field === "%%") return "%%?"
-  if (field === "%v") return ".+"
-  // A number that is longer than its field has no zero before it.
-  const width = Number(field.slice(1, -1))
-  return width < 2 ? String.raw`(?:0|[1-9]\d*)` : `(?:\\d{${width}}|[1-9]\\d{${width},})`
+function partOf(field: string): PatternPart {
+  if (field === "%%") return { kind: "percents" }
+  if (field === "%v") return { kind: "any" }
+  return { kind: "number", width: Math.max(1, Number(field.slice(1, -1))) }
 }

@@ -2,6 +2,17 @@ import { describe, expect, test } from "vitest"
 import { readPlaylist } from "../../container/playlist.ts"
 
 describe("an HLS playlist", () => {
+  test.for([
+    ["empty lines", "\n".repeat(4_000_000)],
+    ["short lines", "a\n".repeat(2_000_000)],
+    ["addresses that are none", Array.from({ length: 800_000 }, (_, n) => `%${n}`).join("\n")],
+    ["lengths that are none", "#EXTINF:.\n".repeat(400_000)],
+  ])("is read in good time with %s", ([, text = ""]) => {
+    const before = performance.now()
+    readPlaylist("a.m3u8", text)
+    expect(performance.now() - before).toBeLessThan(5000)
+  })
+
   test("names lines and URIs, as they are written or as URLs, and says its length", () => {
     const text = `#EXTM3U\r\n#EXT-X-KEY:METHOD=AES-128,URI="the key.bin"\r
 #EXT-X-MAP:URI="init.mp4",BYTERANGE="1@0"\r\n#EXTINF:4.500000,title, with a comma\r
@@ -34,6 +45,13 @@ describe("a DASH manifest", () => {
     expect(named.filter(isNaming)).toEqual(named)
     expect(["c-0-x.m4s", "s2.m4s", "init-.m4s"].filter(isNaming)).toEqual([])
     expect(durationSeconds).toBe(3723.5)
+  })
+
+  test("names dollars and both places of a template, of any text and of a number", () => {
+    const { isNaming } = readPlaylist("a.mpd", `<S media="./$$$RepresentationID$x$Time$.m4s"/>`)
+    const named = ["$ax1.m4s", "$xx0.m4s", "$x1x2x3.m4s"]
+    expect(named.filter(isNaming)).toEqual(named)
+    expect(["$x1.m4s", "ax1.m4s", "$ax1x.m4s", "$ax.m4s"].filter(isNaming)).toEqual([])
   })
 
   test.for([

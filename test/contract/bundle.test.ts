@@ -24,8 +24,32 @@ test.for<[string, string, boolean]>([
   ["s_%v_%d.ts", "s_high_12.ts", true],
   ["50%%_%d.ts", "50%_1.ts", true],
   ["50%%_%d.ts", "50%%_1.ts", true],
+  ["f_%d", "f_0", true],
+  ["f_%d", "f_01", false],
+  ["f_%02d", "f_012", false],
+  ["f_%02d", "f_112", true],
+  ["%d%d", "1", false],
+  ["%d%d", "10", true],
+  ["%d%d", "00", true],
+  ["%d%d", "010", true],
+  ["%d%d", "0010", false],
+  ["%v0%03d", "a00001", true],
+  ["%v%v", "a", false],
+  ["%v.ts%v", "a.ts.ts", true],
+  ["a%va", "a", false],
 ])("the pattern %s and the name %s fit: %s", ([pattern, name, fits]) => {
   expect(fitsPattern(pattern, name)).toBe(fits)
+})
+
+test("a pattern and a name that nearly fit in many ways are told apart in good time", () => {
+  const beganMs = performance.now()
+  for (const field of ["%v", "%d", "%02d", "%%"]) {
+    const pattern = `1${`${field}1`.repeat(50)}x%d`
+    for (let each = 0; each < 1000; each += 1) {
+      expect(fitsPattern(pattern, `${"1".repeat(238)}x${field}`)).toBe(false)
+    }
+  }
+  expect(performance.now() - beganMs).toBeLessThan(10_000)
 })
 
 test.for([
