@@ -2,6 +2,8 @@ import type { ExplainRule } from "./explain-rule.ts"
 import { UNREAD_RULES } from "./explain-unread.ts"
 import { VALUES } from "./explain-value-rules.ts"
 
+const FILTER_LENGTH_MAX = 60
+
 /** Rules on what a command names; they hold for ffmpeg 5 to 8, whose words differ. */
 const NAMES: ExplainRule[] = [
   {
@@ -41,7 +43,7 @@ const NAMES: ExplainRule[] = [
   },
   {
     code: "invalid_option",
-    pattern: /Unknown input format: '?([^'\n]*)'?/,
+    pattern: /Unknown input format: '?([^']*)'?/,
     sentence: (name) => `There is no input format "${name}".`,
   },
   {
@@ -69,10 +71,15 @@ const NAMES: ExplainRule[] = [
 const STREAMS: ExplainRule[] = [
   {
     code: "stream_not_found",
-    // ffmpeg 7 says the map only in the second line.
-    pattern:
-      /Stream map '(?:' matches no streams[^]*?Failed to set value '([^']*)'|([^']+)' matches no str)/,
-    sentence: (second, first) => `The map "${second || first}" matches no stream of the inputs.`,
+    pattern: /Stream map '([^']+)' matches no str/,
+    sentence: (map) => `The map "${map}" matches no stream of the inputs.`,
+  },
+  {
+    code: "stream_not_found",
+    // ffmpeg 7 says the map only in a later line.
+    pattern: /Stream map '' matches no streams/,
+    later: /Failed to set value '([^']*)'/,
+    sentence: (map) => `The map "${map}" matches no stream of the inputs.`,
   },
   {
     code: "stream_not_found",
@@ -103,7 +110,7 @@ const STREAMS: ExplainRule[] = [
   {
     code: "stream_not_found",
     pattern:
-      /Cannot find an? (?:matching|unused).*pad (?:.*Parsed_)?([a-z0-9]+?)(?:_\d+)?[.:\s]*$/m,
+      /Cannot find an? (?:matching|unused) .* (?:Parsed_)?([a-z0-9]{1,60}?)(?:_\d{1,9})?[.:\s]{0,9}$/,
     sentence: (filter) => `The filter "${filter}" has an input that no stream goes to.`,
   },
 ]
@@ -116,7 +123,13 @@ const FILTERS: ExplainRule[] = [
   },
   {
     code: "filter_error",
-    pattern: /No option name near '([^']*)'[^]*?Error parsing filterchain '[^']*?([a-z0-9_]+)=\1/,
+    pattern: /No option name near '([^']*)'/,
+    later: /Error parsing filterchain '([^']*)/,
+    pick: ([values = "", chain = ""]) => {
+      const [before = "", after] = chain.split(`=${values}`, 2)
+      const name = /[a-z0-9_]+$/.exec(before.slice(-FILTER_LENGTH_MAX))?.[0]
+      return after === undefined || name === undefined ? null : [values, name]
+    },
     sentence: (values, name) => `There is no filter "${name}", or it does not take "${values}".`,
   },
   {
@@ -131,34 +144,34 @@ const FILTERS: ExplainRule[] = [
   },
   {
     code: "filter_error",
-    pattern: /^\[(?:Parsed_)?([a-z0-9]+?)(?:_\d+)?\] Option '([^']*)' not found/m,
+    pattern: /^\[(?:Parsed_)?([a-z0-9]+?)(?:_\d+)?\] Option '([^']*)' not found/,
     sentence: (filter, option) => `The filter "${filter}" has no option "${option}".`,
   },
   {
     code: "filter_error",
-    pattern:
-      /^\[Parsed_([a-z0-9_]+?)_\d+\] (?:Unable to open|Could not open|Failed to open) (.+)$/m,
+    pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (?:Unable to open|Could not open|Failed to open) (.+)$/,
     sentence: (filter, file) => `The filter "${filter}" cannot open "${file}".`,
   },
   {
     code: "filter_error",
-    pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (.+): No such file or directory$/m,
+    pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (.+): (?:No such file or directory|cannot be opened)$/,
     sentence: (filter, file) => `The filter "${filter}" cannot open "${file}".`,
   },
   {
     code: "filter_error",
-    pattern: /Error applying option '([^']*)' to filter '([^']*)': (.+)$/m,
+    pattern: /Error applying option '([^']*)' to filter '([^']*)': (.+)$/,
     sentence: (option, filter, why) => `Option "${option}" of the filter "${filter}": ${why}.`,
   },
   {
     code: "filter_error",
     pattern:
-      /^\[Parsed_([a-z0-9_]+?)_\d+\] (.*(?:nvalid|rror|ailed|nable|annot|not |oo large).*?)\.?$/m,
+      /^\[Parsed_([a-z0-9_]+?)_\d+\] (.*(?:nvalid|rror|ailed|nable|annot|not |oo large).*?)\.?$/,
     sentence: (filter, why) => `The filter "${filter}" failed: ${why}.`,
   },
   {
     code: "filter_error",
-    pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (.+?)\.?\n.*Error initializing filter/m,
+    pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (.+?)\.?$/,
+    next: /Error initializing filter/,
     sentence: (filter, why) => `The filter "${filter}" failed: ${why}.`,
   },
   {
@@ -168,7 +181,7 @@ const FILTERS: ExplainRule[] = [
   },
   {
     code: "filter_error",
-    pattern: /Filter '?([a-z0-9_]+)[^\n]* (?:has an unconnected output|has output .* unconnected)/,
+    pattern: /Filter '?([a-z0-9_]+)\b.* has (?:an unconnected output|output .{1,60} unconnected)/,
     sentence: (filter) => `The filter "${filter}" has an output that goes nowhere.`,
   },
   {
@@ -197,23 +210,35 @@ const FILES: ExplainRule[] = [
   },
   {
     code: "invalid_input",
-    pattern:
-      /Error opening (?:input|output) file (.+?)\.?\nError opening (?:input|output) files: No such file/,
+    pattern: /Error opening (?:input|output) file (.+?)\.?$/,
+    next: /^Error opening (?:input|output) files: No such file/,
     sentence: (name) => `There is no file or folder for "${name}".`,
   },
   {
     code: "invalid_input",
-    pattern: /^(?!\[)(?!Error )(.+?): No such file or directory$/m,
+    pattern: /^(?!\[)(?!Error )(.+?): No such file or directory$/,
     sentence: (name) => `There is no file or folder for "${name}".`,
   },
   {
     code: "invalid_input",
-    pattern: /Error opening input file (.+?)\.?\nError opening input files: Invalid data found/,
+    pattern: /Error opening (?:input|output) file (.+?)\.?$/,
+    next: /^Error opening (?:input|output) files: cannot be opened/,
+    sentence: (name) => `"${name}" cannot be opened.`,
+  },
+  {
+    code: "invalid_input",
+    pattern: /^(?!\[)(?!Error )(.+?): cannot be opened$/,
+    sentence: (name) => `"${name}" cannot be opened.`,
+  },
+  {
+    code: "invalid_input",
+    pattern: /Error opening input file (.+?)\.?$/,
+    next: /^Error opening input files: Invalid data found/,
     sentence: (name) => `"${name}" is damaged, or not a media file that can be read.`,
   },
   {
     code: "invalid_input",
-    pattern: /^(?!\[)(?!Error )(.+?): Invalid data found when processing input$/m,
+    pattern: /^(?!\[)(?!Error )(.+?): Invalid data found when processing input$/,
     sentence: (name) => `"${name}" is damaged, or not a media file that can be read.`,
   },
   {

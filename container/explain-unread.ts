@@ -7,7 +7,7 @@ const LISTS = /^(?:concat|dash|hls|imf|rtp|rtsp|sap|sdp|vobsub)$/
 export const UNREAD_RULES: readonly ExplainRule[] = [
   {
     code: "invalid_input",
-    pattern: /^\[(\S+?)\] Format is not read here/m,
+    pattern: /^\[(\S+?)\] Format is not read here/,
     sentence: (format) => {
       if (format === "concat") return 'A list of files is read only with "-f concat" before its -i.'
       return `An input cannot be used: ${whyUnread(format)}.`

@@ -16,7 +16,7 @@ export const VALUES: ExplainRule[] = [
   },
   {
     code: "invalid_option",
-    pattern: /Error setting option (\S+) to value (.*?)\.?$/m,
+    pattern: /Error setting option (\S+) to value (.*?)\.?$/,
     sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
   },
   {
@@ -26,22 +26,22 @@ export const VALUES: ExplainRule[] = [
   },
   {
     code: "invalid_option",
-    pattern: /Invalid duration (?:specification )?for (?:option )?(\S+): (.+?)\.?$/m,
+    pattern: /Invalid duration (?:specification )?for (?:option )?(\S+): (.+?)\.?$/,
     sentence: (option, value) => `The option "-${option}" does not take "${value}".`,
   },
   {
     code: "invalid_option",
-    pattern: /Invalid frame size: (.+?)\.?$/m,
+    pattern: /Invalid frame size: (.+?)\.?$/,
     sentence: (value) => `"${value}" is not a frame size.`,
   },
   {
     code: "invalid_option",
-    pattern: /Invalid framerate value: (.+?)\.?$/m,
+    pattern: /Invalid framerate value: (.+?)\.?$/,
     sentence: (value) => `"${value}" is not a frame rate.`,
   },
   {
     code: "invalid_option",
-    pattern: /Unknown pixel format requested: (.+?)\.?$/m,
+    pattern: /Unknown pixel format requested: (.+?)\.?$/,
     sentence: (name) => `There is no pixel format "${name}".`,
   },
   {
@@ -63,12 +63,14 @@ export const VALUES: ExplainRule[] = [
   },
   {
     code: "invalid_option",
-    pattern: /^\[(\w+)\] (.+?)\.?\n.*Could not write header/m,
+    pattern: /^\[(\w+)\] (.+?)\.?$/,
+    next: /Could not write header/,
     sentence: (format, why) => `The output format ${format} cannot hold these streams: ${why}.`,
   },
   {
     code: "invalid_option",
-    pattern: /^\[(\w+)\] (.+?)\.?\n.*Error while opening encoder/m,
+    pattern: /^\[(\w+)\] (.+?)\.?$/,
+    next: /Error while opening encoder/,
     sentence: (encoder, why) => `The encoder ${encoder} cannot work so: ${why}.`,
   },
   {
@@ -78,12 +80,12 @@ export const VALUES: ExplainRule[] = [
   },
   {
     code: "invalid_option",
-    pattern: /Error splitting the argument list: (.+?)\.?$/m,
+    pattern: /Error splitting the argument list: (.+?)\.?$/,
     sentence: (why) => `The command cannot be read: ${why}.`,
   },
   {
     code: "invalid_option",
-    pattern: /Error parsing options for (input|output) file (.+?)\.?$/m,
+    pattern: /Error parsing options for (input|output) file (.+?)\.?$/,
     sentence: (side, name) => `The options of the ${side} "${name}" are not valid.`,
   },
 ]

@@ -1,5 +1,6 @@
 import type { Blame, Failure } from "../src/contract/failure.ts"
 import { EXPLAIN_RULES } from "./explain-rules.ts"
+import type { ExplainRule } from "./explain-rule.ts"
 import { cleanLines, tellingLines } from "./stderr-lines.ts"
 
 export type Explained = { blame: Blame; failure: Failure }
@@ -20,7 +21,7 @@ export function explain(said: {
   place: Place
 }): Explained {
   const lines = cleanLines(said.stderr, said.workspace)
-  const found = findRule(lines.join("\n"))
+  const found = findRule(lines)
   const shown = tellingLines(lines)
   return {
     blame: found?.blame ?? "caller",
@@ -37,14 +38,41 @@ export function sayWhere(place: Place, sentence: string): string {
   return place.total > 1 ? `Command ${place.number} of ${place.total}: ${sentence}` : sentence
 }
 
-function findRule(text: string) {
-  for (const { pattern, code, sentence, blame } of EXPLAIN_RULES) {
-    const match = pattern.exec(text)
-    if (!match) continue
-    const [first = "", second = "", third = ""] = match.slice(1).map(shorten)
-    return { code, blame, sentence: sentence(first, second, third) }
+function findRule(lines: readonly string[]) {
+  for (const rule of EXPLAIN_RULES) {
+    const sentence = applyRule(rule, lines)
+    if (sentence !== null) return { code: rule.code, blame: rule.blame, sentence }
   }
   return null
+}
+
+/** The sentence of a rule about what a tool said, line by line; null where it does not fit. */
+export function applyRule(rule: ExplainRule, lines: readonly string[]): string | null {
+  let laterAt = 0
+  for (const [index, line] of lines.entries()) {
+    const match = rule.pattern.exec(line)
+    if (!match) continue
+    // What is looked for later is not behind what an earlier line found.
+    if (rule.later) laterAt = findFrom(Math.max(laterAt, index + 1), lines, rule.later)
+    const other = secondMatch(rule, lines[index + 1], lines[laterAt])
+    const groups = other && [...match.slice(1), ...other.slice(1)]
+    const picked = groups && rule.pick ? rule.pick(groups) : groups
+    if (!picked) continue
+    const [first = "", second = "", third = ""] = picked.map(shorten)
+    return rule.sentence(first, second, third)
+  }
+  return null
+}
+
+function secondMatch({ next, later }: ExplainRule, nextLine = "", laterLine = "") {
+  if (next) return next.exec(nextLine)
+  return later ? later.exec(laterLine) : []
+}
+
+function findFrom(start: number, lines: readonly string[], pattern: RegExp): number {
+  let at = start
+  while (at < lines.length && !pattern.test(lines[at] ?? "")) at += 1
+  return at
 }
 
 function lastWord(lines: readonly string[], exitCode: number | null): string {

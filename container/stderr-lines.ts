@@ -2,7 +2,7 @@ const LINES_MAX = 20
 const LINE_LENGTH_MAX = 500
 
 /** Lines in which ffmpeg describes itself, its inputs and outputs, or how far it is. */
-const NOISE = [
+export const NOISE = [
   /^\s/,
   /^(?:ffmpeg|ffprobe) (?:version|stats) /,
   /^(?:Input|Output) #\d+, /,
@@ -16,8 +16,17 @@ const NOISE = [
   /Application has requested \d+ threads/,
 ]
 
-const TELLING =
+export const TELLING =
   /error|fail|invalid|unable|unknown|unrecognized|undefined|unsupported|no such|not |cannot|could|can't|must|missing|denied|match|too |only |exceed|without|expected|impossible|unsafe|possible|does |memory|terminated|incomplete|corrupt|broken|nothing |bad /i
+
+/** What a tool could not open, in one line, or why. */
+const OPENING = /(?:open|opening|opened) |open$/i
+const OPENING_REASON =
+  /(?:^|: )(?:Permission denied|Operation not permitted|No such (?:file or directory|device or address)|Not a directory|Is a directory|Too many levels of symbolic links|File name too long)\.?$/
+/** A slash, or the name of a protocol, is in no plain name of a workspace. */
+const ELSEWHERE = /\/|\b[a-z][a-z0-9+.-]{0,20}:\S/i
+const NAMED_OPENING = /^Error opening (?:input|output) file /
+const NAMELESS_OPENING = /^Error opening (?:input|output) files: /
 
 /**
  * What a tool said, line by line, without noise, control characters, pointers and paths of the
@@ -29,13 +38,33 @@ export function cleanLines(stderr: string, workspace: string): string[] {
     .replaceAll(workspace, ".")
     .split(/[\r\n]+/)
     // eslint-disable-next-line no-control-regex -- control characters are what is taken out
-    .map((line) => line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""))
+    .map((line) => line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, ""))
     .map((line) => line.replace(/ @ 0x[0-9a-f]+/g, ""))
     // The list is ours, and longer than everything else that is said.
     .map((line) => line.replace(/ not on whitelist '[^']*'!?/, " is not read here"))
     .map((line) => line.slice(0, LINE_LENGTH_MAX))
     .filter((line) => line.trim() !== "" && !NOISE.some((noise) => noise.test(line)))
-  return [...new Set(lines)]
+  return [...new Set(hideReasons(lines))]
+}
+
+/**
+ * Whether a path beside the workspace is there is nobody's business, so that nothing says why it
+ * cannot be opened: neither its own line nor that of the plain file which names it.
+ */
+function hideReasons(lines: readonly string[]): string[] {
+  const isElsewhere = lines.some(isAboutElsewhere)
+  return lines.map((line, index) => {
+    const isNameless = NAMELESS_OPENING.test(line) && !NAMED_OPENING.test(lines[index - 1] ?? "")
+    if (!isElsewhere && !isNameless) return line
+    return line.replace(OPENING_REASON, (reason) =>
+      reason.startsWith(": ") ? ": cannot be opened" : "cannot be opened",
+    )
+  })
+}
+
+function isAboutElsewhere(line: string): boolean {
+  const words = line.replace(/^(?:\[[^\]]*\] )+/, "")
+  return (OPENING.test(words) || OPENING_REASON.test(words)) && ELSEWHERE.test(words)
 }
 
 /** The lines worth showing of those: what sounds like trouble, else the last ones. */

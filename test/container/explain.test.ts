@@ -240,6 +240,55 @@ test("lines hold no noise, no control characters, no pointers and no paths of th
   ])
 })
 
+describe("whether a path beside the workspace is there", () => {
+  const reasons = ["Permission denied", "No such file or directory", "Not a directory"]
+
+  test.for<[string, (reason: string) => string[]]>([
+    [
+      "a list of ffmpeg 5",
+      (reason) => ["[concat @ 0x5581] Impossible to open '/root/x'", `in_1.txt: ${reason}`],
+    ],
+    [
+      "a list of ffmpeg 7",
+      (reason) => [
+        "[concat @ 0x5581] Impossible to open 'file:x'",
+        `[in#0 @ 0x5582] Error opening input: ${reason}`,
+        "Error opening input file in_1.txt.",
+        `Error opening input files: ${reason}`,
+      ],
+    ],
+    [
+      "a list that only its end is said of",
+      (reason) => [`Error opening input files: ${reason}`, "Conversion failed!"],
+    ],
+    [
+      "a filter",
+      (reason) => [
+        `[Parsed_lut3d_0 @ 0x5581] /root/x: ${reason}`,
+        `Error opening output files: ${reason}`,
+      ],
+    ],
+    ["an output", (reason) => [`../x/y.mp4: ${reason}`]],
+  ])("is not said of %s", ([, linesOf]) => {
+    const said = reasons.map((reason) => explainLines(...linesOf(reason)))
+    expect(said[1]).toEqual(said[0])
+    expect(said[2]).toEqual(said[0])
+    expect(JSON.stringify(said[0])).toContain("cannot be opened")
+    expect(JSON.stringify(said[0])).not.toMatch(/denied|No such/)
+  })
+
+  test("is another matter than why a plain name cannot be opened", () => {
+    const lines = [
+      "[in#0/mov @ 0x5581] Format mov/mp4 was read",
+      "in_2.mp4: No such file or directory",
+    ]
+    expect(explainLines(...lines).failure).toMatchObject({
+      message: 'There is no file or folder for "in_2.mp4".',
+      lines: ["in_2.mp4: No such file or directory"],
+    })
+  })
+})
+
 test("answers quickly on much and strange stderr", () => {
   const stderr = "[x @ 0x1] Error invalid not a match '\n".repeat(1600) + "'".repeat(5000)
   const beganMs = performance.now()

@@ -63,19 +63,22 @@ test.for([
   expect(JSON.stringify(report)).not.toContain(harness.settings.workDir)
 })
 
-test("a list that names a file which is not there fails, though ffmpeg goes on without it", async () => {
-  const list = new TextEncoder().encode("file in_1.mp4\nfile gone.mp4\n")
-  harness.io.inputs.set("in_3", list)
-  const report = await harness.finish(
-    harness.order(["-f concat -safe 0 -i in_3.txt -c copy out_1".split(" ")], {
-      inputs: [...harness.io.inputs].map(([key, { length }]) => ({
-        key,
-        name: key === "in_3" ? "in_3.txt" : `${key}.mp4`,
-        size_bytes: length,
-      })),
-    }),
-  )
+async function finishList(text: string) {
+  harness.io.inputs.set("in_3", new TextEncoder().encode(text))
+  const inputs = [...harness.io.inputs].map(([key, { length }]) => ({
+    key,
+    name: key === "in_3" ? "in_3.txt" : `${key}.mp4`,
+    size_bytes: length,
+  }))
+  harness.io.reports.length = 0
+  const words = "-f concat -safe 0 -i in_3.txt -c copy out_1".split(" ")
+  const report = await harness.finish(harness.order([words], { inputs }))
   harness.io.inputs.delete("in_3")
+  return report
+}
+
+test("a list that names a file which is not there fails, though ffmpeg goes on without it", async () => {
+  const report = await finishList("file in_1.mp4\nfile gone.mp4\n")
   expect(report).toMatchObject({
     kind: "failed",
     failure: {
@@ -83,4 +86,15 @@ test("a list that names a file which is not there fails, though ffmpeg goes on w
       message: 'The list names "gone.mp4", which cannot be opened.',
     },
   })
+})
+
+test("a list that names a path elsewhere is told the same whether it is there or not", async () => {
+  const told = []
+  for (const path of ["/etc/shadow", "/etc/nosuch", "/etc/passwd/nosuch"]) {
+    const report = await finishList(`file '${path}'\n`)
+    expect(report).toMatchObject({ failure: { message: expect.stringContaining(path) } })
+    if (report.kind === "failed") told.push(report.failure.lines.join("\n").replace(path, ""))
+  }
+  expect(told[0]).toContain("cannot be opened")
+  expect(told).toEqual([told[0], told[0], told[0]])
 })

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest"
+import { applyRule, explain } from "../../container/explain.ts"
+import { EXPLAIN_RULES } from "../../container/explain-rules.ts"
+import { cleanLines, NOISE, TELLING, tellingLines } from "../../container/stderr-lines.ts"
+
+const TEXT_LENGTH = 64 * 1024
+const LINE_LENGTH = 500
+const FILLERS = ["", "a", "1", "_1", " ", "'", "]", "a ", "=a", ": ", "a.", "(a) "]
+const MS_MAX = 1500
+
+/** The words of a pattern, in their order. */
+function wordsOf({ source }: RegExp): string[] {
+  const plain = source
+    .replace(/\\[dwsS][+*?]*/g, "\n")
+    .replace(/\\(\W)/g, "$1")
+    .replace(/[.\])][+*?]+|\[[^\]]*\]|\(\?[:!=]|[()|^$]|\{[^}]*\}/g, "\n")
+  return plain.split("\n").filter(Boolean)
+}
+
+/** Lines that nearly fit a pattern in as many ways as their length allows. */
+function nearMatches(pattern: RegExp): string[] {
+  const words = wordsOf(pattern)
+  return FILLERS.flatMap((filler) => [
+    words.join(filler.repeat(30)),
+    words.join(filler || " ") + filler.repeat(400),
+    ...words.flatMap((word, at) => {
+      const before = words.slice(0, at).join(filler || " ")
+      const many = (word + filler).repeat(LINE_LENGTH)
+      return [before + many, many.slice(0, 200) + words.slice(at + 1).join(filler) + filler]
+    }),
+  ]).map((line) => line.slice(0, LINE_LENGTH - 8))
+}
+
+/** As many different lines as ffmpeg's last words hold, each of them nearly this one. */
+function linesLike(line: string): string[] {
+  const count = Math.floor(TEXT_LENGTH / (line.length + 8))
+  return Array.from({ length: Math.min(count, 3000) }, (_, place) => `${line}!${place}`)
+}
+
+function longestMs(texts: string[][], work: (lines: string[]) => unknown): number {
+  const times = texts.map((lines) => {
+    const beganMs = performance.now()
+    work(lines)
+    return performance.now() - beganMs
+  })
+  return Math.max(...times)
+}
+
+describe("64 KiB that nearly fit", () => {
+  const patterns = EXPLAIN_RULES.map((rule) => [rule.pattern.source, rule] as const)
+
+  test.for(patterns)("%s are read in good time", ([, rule]) => {
+    const texts = nearMatches(rule.pattern).map(linesLike)
+    expect(texts.length).toBeGreaterThan(20)
+    const second = rule.next ?? rule.later
+    const both = second ? nearMatches(second).map((line) => nearPairs(rule.pattern, line)) : []
+    expect(longestMs([...texts, ...both], (lines) => applyRule(rule, lines))).toBeLessThan(MS_MAX)
+  })
+
+  test.for([...NOISE, TELLING].map((pattern) => [pattern.source, pattern] as const))(
+    "the cleaning pattern %s are read in good time",
+    ([, pattern]) => {
+      const texts = nearMatches(pattern).map(linesLike)
+      const took = longestMs(texts, (lines) => tellingLines(cleanLines(lines.join("\n"), "/w/1")))
+      expect(took).toBeLessThan(MS_MAX)
+    },
+  )
+
+  test("many pairs of which the second is missing are read in good time", () => {
+    const firsts = Array.from({ length: 1200 }, (_, n) => `No option name near 'x${n}'`)
+    const rest = Array.from({ length: 60 }, (_, n) => "a".repeat(490) + n)
+    const stderr = [...firsts, "Error parsing filterchain '", ...rest].join("\n")
+    const place = { number: 1, total: 1 }
+    const beganMs = performance.now()
+    explain({ stderr, exitCode: 1, workspace: "/w/1", place })
+    expect(performance.now() - beganMs).toBeLessThan(MS_MAX)
+  })
+})
+
+/** Lines that fit the words of the first pattern, each before one that nearly fits the second. */
+function nearPairs(first: RegExp, second: string): string[] {
+  const begin = wordsOf(first).join("a")
+  return linesLike(begin + second).flatMap((_, place) => [`${begin}${place}`, `${second}${place}`])
+}
