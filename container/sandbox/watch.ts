@@ -20,7 +20,7 @@ export function watchUsage(
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   async function look(): Promise<void> {
-    const isTooMuch = await holdsMore(folder, most, await measureHeldFiles(pid))
+    const isTooMuch = await holdsMore(folder, most, await measureHeldFiles(folder, pid))
     if (isStopped) return
     if (isTooMuch) onExceeded()
     else wait()

@@ -116,21 +116,48 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
     expect(end.stdout.length).toBe(1000)
   })
 
-  test("a file that is deleted and still written ends its tool as any other", async ({ skip }) => {
+  test.for([
+    ["open", "sleep(10);"],
+    ["open in a second thread alone", "end_first_thread();"],
+    ["mapped", "mmap(0, 4096, PROT_READ, MAP_PRIVATE, file, 0); close(file); sleep(10);"],
+  ])("a file that is deleted and still %s ends its tool", async ([, holding], { skip }) => {
     const source = `
       #include <fcntl.h>
+      #include <pthread.h>
+      #include <sys/mman.h>
+      #include <sys/syscall.h>
       #include <unistd.h>
       static char block[1 << 20];
+      static void *rest(void *nothing) { sleep(10); return nothing; }
+      static void end_first_thread(void) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, rest, NULL);
+        syscall(SYS_exit, 0);
+      }
       int main() {
         int file = open("gone", O_RDWR | O_CREAT, 0600);
         if (file < 0 || unlink("gone") != 0) return 1;
         for (int i = 0; i < 100; i++) if (write(file, block, sizeof block) < 0) return 2;
-        sleep(10);
+        ${holding}
       }`
-    const program = await compile(source)
+    const program = await compile(source, "-pthread")
     if (program === null) return skip("there is no C compiler")
     const end = await run(program, "", { workspaceBytes: 50 * MIB })
     expect(end).toMatchObject({ cause: "disk_limit", signal: "SIGKILL" })
+  })
+
+  test("a deleted file that is small ends nothing", async ({ skip }) => {
+    const source = `
+      #include <fcntl.h>
+      #include <unistd.h>
+      int main() {
+        int file = open("gone", O_RDWR | O_CREAT, 0600);
+        if (file < 0 || unlink("gone") != 0 || write(file, "x", 1) != 1) return 1;
+        sleep(1);
+      }`
+    const program = await compile(source)
+    if (program === null) return skip("there is no C compiler")
+    expect(await run(program, "", {})).toMatchObject({ cause: null, exitCode: 0 })
   })
 
   test("a file without a name is refused as by a disk that has none", async ({ skip }) => {
