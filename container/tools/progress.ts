@@ -9,6 +9,8 @@ export type ProgressReader = {
   readStderr(line: string): void
 }
 
+const INPUTS_MAX = 64
+
 /** Reads the progress of a command; `known` are the lengths of inputs by name, in seconds. */
 export function openProgressReader(
   words: readonly string[],
@@ -30,7 +32,8 @@ export function openProgressReader(
       const input = /^Input #(\d+), /.exec(line)
       if (input) inputIndex = Number(input[1])
       const seconds = parseTime(/^ {2}Duration: ([\d:.]+)/.exec(line)?.[1])
-      if (seconds === null) return
+      // A command has no more inputs, and says each length once; what says more is not ffmpeg.
+      if (seconds === null || told.has(inputIndex) || told.size >= INPUTS_MAX) return
       told.set(inputIndex, seconds)
       expected = estimate()
     },

@@ -6,7 +6,7 @@ import type { CommandPart } from "./tasks.ts"
 /** Begins so that it is no option, ends so that it keeps its extension. */
 const NAME_PATTERN = /^[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M} ._()+@-]{0,198}[\p{L}\p{N}\p{M}_)])?$/u
 const NAME_BYTES_MAX = 240
-/** More of them would take for ever to compare with a name that does not fit. */
+/** A number and a variant; nobody needs more. */
 const FIELDS_MAX = 2
 
 /** What is wrong with the names of outputs and keys; `inputs` are the files' names by key. */
