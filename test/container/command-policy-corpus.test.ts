@@ -27,6 +27,7 @@ const WITHIN_INPUTS = [
   "a playlist with file://",
   "a playlist by the source movie",
   "a manifest that is called a film",
+  "such a movie, with nothing allowed",
   "a list in a list that is none",
   "a list with options of its own",
 ]
