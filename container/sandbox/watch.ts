@@ -4,13 +4,15 @@ import type { Dirent } from "node:fs"
 import { measureHeldFiles } from "./held-files.ts"
 
 const LOOK_MS = 200
+/** What is held is looked for in one of so many looks, since the process waits while it is listed. */
+const LOOKS_FOR_HELD = 5
 const BLOCK_BYTES = 512
 
 export type Usage = { bytes: number; files: number }
 
 /**
- * Looks five times a second what a folder and the process that works there hold, and calls back
- * once where that is too much.
+ * Looks five times a second what a folder holds, and once a second what the process that works there
+ * holds beside it; calls back once where that is too much.
  */
 export function watchUsage(
   { folder, pid }: { folder: string; pid: number | undefined },
@@ -19,8 +21,11 @@ export function watchUsage(
 ): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
+  let looks = 0
   async function look(): Promise<void> {
-    const isTooMuch = await holdsMore(folder, most, await measureHeldFiles(folder, pid))
+    looks += 1
+    const heldBytes = looks % LOOKS_FOR_HELD === 0 ? await measureHeldFiles(folder, pid) : 0
+    const isTooMuch = await holdsMore(folder, most, heldBytes)
     if (isStopped) return
     if (isTooMuch) onExceeded()
     else wait()
