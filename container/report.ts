@@ -27,6 +27,7 @@ export type Reporter = {
 /** By then the lease is long over and the task is somebody else's. */
 const SILENCE_MS_MAX = 60_000
 const TICK_MS = 250
+const CHANGED_MS = 500
 const UNCHANGED_MS = 2000
 const CHATTER_TIMEOUT_MS = 5000
 const STARTED_WAIT_MS = 500
@@ -86,7 +87,10 @@ function openTicker(send: (told: Telling<"progress">) => Promise<void>) {
   async function tick(): Promise<void> {
     const silentMs = performance.now() - sent.atMs
     const moved = latest.percent - sent.percent
-    const isDue = moved >= 1 || (moved > 0 && silentMs >= UNCHANGED_MS) || silentMs >= HEARTBEAT_MS
+    const isDue =
+      (moved >= 1 && silentMs >= CHANGED_MS) ||
+      (moved > 0 && silentMs >= UNCHANGED_MS) ||
+      silentMs >= HEARTBEAT_MS
     if (isSending || !isDue) return
     isSending = true
     const { percent, etaSeconds } = latest
