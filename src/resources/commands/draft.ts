@@ -4,7 +4,7 @@ import { checkBody } from "../../http/body.ts"
 import { publicOrigin } from "../../http/context.ts"
 import type { AppContext } from "../../http/context.ts"
 import { readCreateFacts, webhookFaults } from "../../http/create-fields.ts"
-import { codeOf, unprocessables } from "../../http/problem.ts"
+import { unprocessables } from "../../http/problem.ts"
 import type { Detail } from "../../http/problem.ts"
 import { openDatabase } from "../../storage/database.ts"
 import { findFiles } from "../../storage/files.ts"
@@ -12,7 +12,7 @@ import type { JobDraft } from "../../storage/jobs.ts"
 import { commandRequest } from "./schema.ts"
 import type { CommandRequest } from "./schema.ts"
 import { draftOfCommand, judgeCommand, readInputs } from "./tasks.ts"
-import type { CommandPart } from "./tasks.ts"
+import type { CommandInputs, CommandPart } from "./tasks.ts"
 
 /** The least that the body of a command must be. */
 export const anyObject = z.record(z.string(), z.unknown(), "expected an object of fields")
@@ -37,7 +37,7 @@ export async function readRequest(
 ): Promise<CommandRequest> {
   const checked = checkBody(commandRequest, body)
   if ("data" in checked) return checked.data
-  throw unprocessables(await faultsOf(c, body))
+  throw unprocessables((await judgeBody(c, body)).details)
 }
 
 /** The job that a request asks for; 422 with all that is wrong with it. Writes nothing. */
@@ -48,22 +48,26 @@ export async function makeDraft(c: AppContext, request: CommandRequest): Promise
   return draftOfCommand(request, { ...readCreateFacts(c, request), ...judged, runSecondsMax })
 }
 
-/** All that is wrong with a body, what it asks for included as far as that can be read. */
-export async function faultsOf(c: AppContext, body: Record<string, unknown>): Promise<Detail[]> {
+/**
+ * All that is wrong with a body, what it asks for included as far as that can be read, and the files
+ * that it names.
+ */
+export async function judgeBody(
+  c: AppContext,
+  body: Record<string, unknown>,
+): Promise<CommandInputs & { details: Detail[] }> {
   const checked = checkBody(commandRequest, body)
-  if ("data" in checked) return (await judge(c, checked.data)).details
-  const malformed = checked.details.map((detail) => codeOf(detail))
+  if ("data" in checked) return await judge(c, checked.data)
+  const malformed = checked.details
   const fields = new Set(malformed.map(({ field }) => fieldOf(field)))
   const areKeysKnown = !fields.has("input_files") && !fields.has("output_files")
-  const { details } = await judge(c, readRoughly(body))
-  return [
-    ...malformed,
-    ...details.filter(
-      ({ field, code }) =>
-        !fields.has(fieldOf(field)) &&
-        (areKeysKnown || (code !== "unknown_key" && code !== "unused_output")),
-    ),
-  ]
+  const judged = await judge(c, readRoughly(body))
+  const others = judged.details.filter(
+    ({ field, code }) =>
+      !fields.has(fieldOf(field)) &&
+      (areKeysKnown || (code !== "unknown_key" && code !== "unused_output")),
+  )
+  return { ...judged, details: [...malformed, ...others] }
 }
 
 /** What of a body can be used. */
@@ -83,12 +87,7 @@ async function judge(c: AppContext, request: Judged) {
   const { commands, details } = judgeCommand(request, { inputs, found })
   const webhook =
     typeof request.webhook === "string" ? webhookFaults(c, "webhook", request.webhook) : []
-  return {
-    inputs,
-    found,
-    commands,
-    details: [...webhook, ...references, ...details].map((detail) => codeOf(detail)),
-  }
+  return { inputs, found, commands, details: [...webhook, ...references, ...details] }
 }
 
 function fieldOf(place: string): string {

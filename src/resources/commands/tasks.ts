@@ -42,13 +42,19 @@ export function judgeCommand(
   { inputs, found }: CommandInputs,
 ): { commands: string[][]; details: CommandDetail[] } {
   const files = new Map(found.map((file) => [file.id, file]))
-  const names = new Map(inputs.map(({ key, fileId }) => [key, files.get(fileId)?.name ?? ""]))
+  const names = fileNamesByKey({ inputs, found })
   const misnamed = checkOutputs(request, names)
   const { commands, details } = readCommands(request, {
     inputs: workspaceNames(request.input_files, names),
     outputs: usableNames(request, misnamed),
   })
   return { commands, details: [...unusableInputs(inputs, files), ...misnamed, ...details] }
+}
+
+/** The names of the account's own files by key; empty where it has none such. */
+export function fileNamesByKey({ inputs, found }: CommandInputs): Map<string, string> {
+  const nameOf = new Map(found.map(({ id, name }) => [id, name]))
+  return new Map(inputs.map(({ key, fileId }) => [key, nameOf.get(fileId) ?? ""]))
 }
 
 /** The names of inputs in the workspace by key; `names` are those of the files, where known. */
