@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { makeCaller } from "../support/caller.ts"
+import { makeCaller, upload } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
 
 type Refusal = { error: string; code: number; details: { field: string; message: string }[] }
@@ -10,10 +10,7 @@ let fileId: string
 
 beforeAll(async () => {
   caller = await makeCaller("commands")
-  const body = new FormData()
-  body.append("file", new File(["x"], "clip.mp4"))
-  const answer = await caller.call("/files", { method: "POST", body })
-  fileId = (await answer.json<{ id: string }>()).id
+  fileId = (await upload(caller, "clip.mp4", "x")).id
 })
 
 /** A request that is right, with some of its fields changed. */
