@@ -1,7 +1,7 @@
-type Facts = Record<string, string | number | boolean | null | undefined>
+type LogFields = Record<string, string | number | boolean | null | undefined>
 
-/** Writes one line of JSON to stdout. Facts hold no tokens and no URLs. */
-export function log(event: string, facts: Facts = {}): void {
-  const line = { event, at: new Date().toISOString(), ...facts }
+/** Writes one line of JSON to stdout. Fields must hold no tokens and no URLs. */
+export function log(event: string, fields: LogFields = {}): void {
+  const line = { event, at: new Date().toISOString(), ...fields }
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }

@@ -5,21 +5,21 @@ import { benchEncode } from "./bench/encode.ts"
 import { benchFairness } from "./bench/fairness.ts"
 import { formatFigures } from "./bench/figure.ts"
 import type { Figure } from "./bench/figure.ts"
-import { openLab } from "./bench/lab.ts"
-import type { Lab } from "./bench/lab.ts"
+import { openBenchScope } from "./bench/scope.ts"
+import type { BenchScope } from "./bench/scope.ts"
 import { benchProbe } from "./bench/probe.ts"
 import { benchSandbox } from "./bench/sandbox.ts"
 import { benchStart } from "./bench/start.ts"
 import { benchSubmit } from "./bench/submit.ts"
 import { benchUpload } from "./bench/upload.ts"
 import { benchWebhook } from "./bench/webhook.ts"
-import { Complaint, runScript } from "./local/complaint.ts"
+import { CliError, runScript } from "./local/cli-error.ts"
 import { ensureSetUp } from "./setup.ts"
 
 type Bench = {
   name: string
-  run: (lab: Lab) => Promise<Figure[]>
-  /** It starts an engine and builds an image, which nobody expects who names nothing. */
+  run: (scope: BenchScope) => Promise<Figure[]>
+  /** Runs only when named, since it starts a Docker engine and builds an image. */
   isOnlyNamed?: true
 }
 
@@ -51,22 +51,22 @@ await runScript(async () => {
 })
 process.exit()
 
-/** What a bench measured; nothing where it failed, so that the others still run. */
+/** The figures of a benchmark; none where it failed, so that the others still run. */
 async function runBench({ name, run }: Bench, timeLimitMs: number): Promise<Figure[]> {
   console.error(`Measuring ${name} ...`)
-  const lab = openLab()
+  const scope = openBenchScope()
   function stopOnSignal(): void {
-    void lab.close().then(() => process.exit(1))
+    void scope.close().then(() => process.exit(1))
   }
   process.on("SIGINT", stopOnSignal).on("SIGTERM", stopOnSignal).on("SIGHUP", stopOnSignal)
   try {
-    return await Promise.race([run(lab), failLater(timeLimitMs)])
+    return await Promise.race([run(scope), failLater(timeLimitMs)])
   } catch (error) {
     console.error(`${name} could not be measured:`, error)
     process.exitCode = 1
     return []
   } finally {
-    await lab.close()
+    await scope.close()
     process.off("SIGINT", stopOnSignal).off("SIGTERM", stopOnSignal).off("SIGHUP", stopOnSignal)
   }
 }
@@ -80,7 +80,7 @@ function chooseBenches(names: string[]): Bench[] {
   const unknown = names.find((name) => benches.every((bench) => bench.name !== name))
   if (unknown !== undefined) {
     const known = benches.map((bench) => bench.name).join(", ")
-    throw new Complaint(`There is no benchmark "${unknown}"; there are ${known}.`)
+    throw new CliError(`There is no benchmark "${unknown}"; there are ${known}.`)
   }
   return benches.filter(({ name, isOnlyNamed }) =>
     names.length > 0 ? names.includes(name) : !isOnlyNamed,

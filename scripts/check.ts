@@ -1,47 +1,63 @@
+import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { Complaint, runScript } from "./local/complaint.ts"
+import { findLockProblems } from "./check/lock-file.ts"
+import { CliError, runScript } from "./local/cli-error.ts"
 import { runTool } from "./local/run-tool.ts"
 import { formatTable } from "./local/table.ts"
 
-type Check = { name: string; tool: string; words: string[] }
+type Outcome = { isOk: boolean; output: string }
+type Check = { name: string; run: () => Outcome | Promise<Outcome> }
 
 const checks: Check[] = [
-  { name: "format", tool: "oxfmt", words: ["--check"] },
-  { name: "lint and import rules", tool: "oxlint", words: [] },
-  { name: "types of runner and scripts", tool: "tsc", words: [] },
-  { name: "types of the Worker", tool: "tsc", words: ["--project", "src"] },
-  { name: "types of the Worker's tests", tool: "tsc", words: ["--project", "test"] },
-  { name: "dead code", tool: "knip", words: [] },
+  { name: "lock file", run: checkLockFile },
+  { name: "format", run: () => runTool("oxfmt", ["--check"]) },
+  { name: "lint and import rules", run: () => runTool("oxlint", []) },
+  { name: "types of runner and scripts", run: () => runTool("tsc", []) },
+  { name: "types of the Worker", run: () => runTool("tsc", ["--project", "src"]) },
+  { name: "types of the Worker's tests", run: () => runTool("tsc", ["--project", "test"]) },
+  { name: "dead code", run: () => runTool("knip", []) },
 ]
 
 await runScript(async () => {
   if (wantsFix()) await fix()
-  const results = await Promise.all(
-    checks.map(async (check) => ({ ...check, ...(await runTool(check.tool, check.words)) })),
-  )
+  const results = await Promise.all(checks.map(runTimed))
   const failed = results.filter((result) => !result.isOk)
   for (const { name, output } of failed) console.log(`--- ${name}\n${output}\n`)
-  console.log(
-    formatTable(
-      results.map(({ name, isOk, seconds }) => [
-        name,
-        isOk ? "ok" : "FAILED",
-        `${seconds.toFixed(1)} s`,
-      ]),
-    ),
-  )
+  const rows = results.map(({ name, isOk, seconds }) => [
+    name,
+    isOk ? "ok" : "FAILED",
+    `${seconds.toFixed(1)} s`,
+  ])
+  console.log(formatTable(rows))
   if (failed.length > 0) process.exitCode = 1
 })
+
+async function runTimed({ name, run }: Check) {
+  const startedMs = performance.now()
+  const outcome = await run()
+  return { name, ...outcome, seconds: (performance.now() - startedMs) / 1000 }
+}
+
+function checkLockFile(): Outcome {
+  const problems = findLockProblems(readJson("package.json"), readJson("package-lock.json"))
+  const advice =
+    "`npm install` updates package-lock.json; docs/decisions/0002-lock-file.md says more."
+  return { isOk: problems.length === 0, output: [...problems, advice].join("\n") }
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, "utf8"))
+}
 
 function wantsFix(): boolean {
   try {
     return parseArgs({ options: { fix: { type: "boolean" } } }).values.fix ?? false
   } catch (error) {
-    throw new Complaint("Usage: npm run check [-- --fix]", { cause: error })
+    throw new CliError("Usage: npm run check [-- --fix]", { cause: error })
   }
 }
 
-/** Mends what the tools can mend; what they cannot shows in the checks that follow. */
+/** Corrects what the tools can correct; the checks that follow report the rest. */
 async function fix(): Promise<void> {
   await runTool("oxlint", ["--fix"])
   await runTool("oxfmt", [])

@@ -1,29 +1,28 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { download, readFileRecord, runCommand, uploadFile } from "./demo/api.ts"
 import type { Api, FileRecord } from "./demo/api.ts"
 import { curlLines } from "./demo/curl-lines.ts"
 import { factsTable } from "./demo/facts-table.ts"
 import { measureLoudness } from "./demo/loudness.ts"
-import { findPlaces, keepResult } from "./demo/places.ts"
-import type { Places } from "./demo/places.ts"
+import { findPaths, keepResult } from "./demo/paths.ts"
+import type { DemoPaths } from "./demo/paths.ts"
 import { openProgress } from "./demo/progress.ts"
 import { recipeFor } from "./demo/recipe.ts"
 import type { Recipe } from "./demo/recipe.ts"
-import { startTemporaryService } from "./demo/temporary-service.ts"
-import { createKey } from "./keys/operator.ts"
-import { Complaint, runScript } from "./local/complaint.ts"
+import { CliError, runScript } from "./local/cli-error.ts"
+import { startServiceProcess } from "./local/service-process.ts"
+import { stopSignal } from "./local/stop-signal.ts"
+import { makeTempFolder } from "./local/temp-folder.ts"
 import { ensureSetUp } from "./setup.ts"
 
 const EXIT_CODE_STOPPED = 130
 
 await runScript(async () => {
-  const places = findPlaces(process.argv.slice(2), process.env["INIT_CWD"] ?? process.cwd())
+  const paths = findPaths(process.argv.slice(2), process.env["INIT_CWD"] ?? process.cwd())
   await ensureSetUp()
   const asked = stopSignal()
   try {
-    await demonstrate(places, asked)
+    await demonstrate(paths, asked)
   } catch (error) {
     if (!asked.aborted) throw error
     process.exitCode = EXIT_CODE_STOPPED
@@ -31,38 +30,35 @@ await runScript(async () => {
 })
 process.exit()
 
-async function demonstrate(places: Places, signal: AbortSignal): Promise<void> {
+async function demonstrate(paths: DemoPaths, signal: AbortSignal): Promise<void> {
   await using stack = new AsyncDisposableStack()
-  const folder = await mkdtemp(join(tmpdir(), "lathe-demo-"))
-  stack.defer(async () => await rm(folder, { recursive: true, force: true }))
-  const service = stack.use(await startTemporaryService(join(folder, "state"), signal))
+  const folder = stack.use(await makeTempFolder("demo")).path
+  const service = stack.use(await startServiceProcess({ signal }))
   console.log(`Service   ${service.origin}, on a state folder that goes when it ends`)
-  const operator = { origin: service.origin, token: service.operatorToken, isLocal: true }
-  const { key } = await createKey(operator, { account: "demo" })
-  const api: Api = { base: `${service.origin}/v1`, key, signal }
+  const api: Api = { base: `${service.origin}/v1`, key: await service.makeKey("demo"), signal }
 
-  console.log(`Upload    ${places.shownSource}`)
-  const before = await uploadFile(api, places.source)
-  const { recipe, after } = await makeResult(api, before, places.shownSource)
+  console.log(`Upload    ${paths.shownSource}`)
+  const before = await uploadFile(api, paths.source)
+  const { recipe, after } = await makeResult(api, before, paths.shownSource)
   const fetched = join(folder, recipe.outputName)
   await download(api, after.download_url, fetched)
   const [loudnessBefore, loudnessAfter] = await Promise.all([
-    measureLoudness(places.source, signal),
+    measureLoudness(paths.source, signal),
     measureLoudness(fetched, signal),
   ])
-  const result = keepResult(fetched, places)
+  const result = keepResult(fetched, paths)
 
   console.log(
     factsTable({ ...before, loudness: loudnessBefore }, { ...after, loudness: loudnessAfter }),
   )
   console.log(`\nThe result is ${result}\n\nThe same with curl, while \`npm start\` runs:\n`)
-  console.log(curlLines(recipe, places.shownSource))
+  console.log(curlLines(recipe, paths.shownSource))
 }
 
 async function makeResult(api: Api, before: FileRecord, shownSource: string) {
   const recipes = before.ffprobe ? recipeFor(before.ffprobe) : []
   if (recipes.length === 0) {
-    throw new Complaint(`${shownSource} holds neither pictures nor sound that could be changed.`)
+    throw new CliError(`${shownSource} holds neither pictures nor sound that could be changed.`)
   }
   let failure = ""
   for (const recipe of recipes) {
@@ -71,7 +67,7 @@ async function makeResult(api: Api, before: FileRecord, shownSource: string) {
     failure = tried.failure
     console.log(`          ${failure}`)
   }
-  throw new Complaint(`The command failed: ${failure}`)
+  throw new CliError(`The command failed: ${failure}`)
 }
 
 async function tryRecipe(
@@ -85,13 +81,4 @@ async function tryRecipe(
   progress.end()
   if ("failure" in ended) return ended
   return { after: await readFileRecord(api, ended.outputId) }
-}
-
-/** Aborted when this process is first asked to end; npm asks again what the terminal has asked. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController()
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => controller.abort())
-  }
-  return controller.signal
 }

@@ -10,13 +10,13 @@ import { makeResources } from "./deploy/resources.ts"
 import { planSecrets } from "./deploy/secrets.ts"
 import { describeSettings } from "./deploy/settings.ts"
 import { deployWorker } from "./deploy/upload.ts"
-import { Complaint, runScript } from "./local/complaint.ts"
-import { readKept } from "./local/operator-tokens.ts"
-import { readPlace } from "./local/place.ts"
+import { CliError, runScript } from "./local/cli-error.ts"
+import { readDeploymentRecord } from "./local/deployment-record.ts"
+import { readServiceConfig } from "./local/service-config.ts"
 
 await runScript(async () => {
   const flags = parseFlags(process.argv.slice(2))
-  const { stateDir } = readPlace(process.env)
+  const { stateDir } = readServiceConfig(process.env)
   if (flags.wantsHelp) {
     console.log(USAGE)
   } else if (flags.isRehearsal) {
@@ -26,49 +26,54 @@ await runScript(async () => {
     console.log(`Checked: ${toolVersions()}, Docker, account ${deployment.api.accountId}.`)
     console.log(`Settings: ${describeSettings(deployment.vars)}.`)
     await deploy(deployment, flags.rotatesOperatorToken)
-    await sayHowToGoOn(deployment)
+    await printNextSteps(deployment)
   }
 })
 
 async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Promise<void> {
-  const { place, api, name, vars, origin } = deployment
+  const { id, api, name, vars, origin } = deployment
   const base = { name, vars, accountId: api.accountId }
-  const { databaseIds } = await step("Storage and queues", async () => {
+  const { databaseIds } = await runPhase("Storage and queues", async () => {
     const { made, ...rest } = await makeResources(api, deriveConfig(base))
     return { ...rest, said: made.length > 0 ? `made ${made.join(", ")}` : "all there" }
   })
   const config = deriveConfig({ ...base, databaseIds })
-  const configPath = writeConfig(place.stateDir, name, config)
-  const { toSend } = await step("Secrets", async () =>
+  const configPath = writeConfig(id.stateDir, name, config)
+  const { toSend } = await runPhase("Secrets", async () =>
     planSecrets(deployment, rotatesOperatorToken),
   )
-  await step("Database", async () => ({ said: await migrate(config, configPath, ["--remote"]) }))
-  await step("Worker and containers", async () => ({
+  await runPhase("Database", async () => ({
+    said: await migrate(config, configPath, ["--remote"]),
+  }))
+  await runPhase("Worker and containers", async () => ({
     said: await deployWorker(deployment, config, configPath, toSend),
   }))
-  await step("Health", async () => {
+  await runPhase("Health", async () => {
     await untilLive(origin)
     return { said: `${origin}/v1/health says ok` }
   })
 }
 
-/** Does one step and says what it did; its failure says which step it was. */
-async function step<T extends { said: string }>(name: string, act: () => Promise<T>): Promise<T> {
+/** Runs one phase and prints what it did; an error names the phase that failed. */
+async function runPhase<T extends { said: string }>(
+  name: string,
+  act: () => Promise<T>,
+): Promise<T> {
   try {
     const done = await act()
     console.log(`${name}: ${done.said}.`)
     return done
   } catch (error) {
-    if (!(error instanceof Complaint)) throw error
-    throw new Complaint(
+    if (!(error instanceof CliError)) throw error
+    throw new CliError(
       `${name}: failed. ${error.message}\nWhat was done before stays; npm run deploy goes on from here.`,
       { cause: error },
     )
   }
 }
 
-async function sayHowToGoOn({ place, origin }: Deployment): Promise<void> {
-  const { operatorToken } = readKept(place)
+async function printNextSteps({ id, origin }: Deployment): Promise<void> {
+  const { operatorToken } = readDeploymentRecord(id)
   console.log(`\nLathe answers at ${origin}/v1. New containers may need some minutes more.`)
   if (operatorToken === undefined) return
   if (await opensOperatorRoutes(origin, operatorToken)) {

@@ -2,9 +2,9 @@ import { parseCommand } from "./keys/command.ts"
 import type { Command } from "./keys/command.ts"
 import { createKey, listKeys, revokeKey } from "./keys/operator.ts"
 import type { ListedKey, Operator } from "./keys/operator.ts"
-import { Complaint, runScript } from "./local/complaint.ts"
-import { findOperatorToken } from "./local/operator-tokens.ts"
-import { readPlace } from "./local/place.ts"
+import { CliError, runScript } from "./local/cli-error.ts"
+import { findOperatorToken } from "./local/deployment-record.ts"
+import { readServiceConfig } from "./local/service-config.ts"
 import { storedSecrets } from "./local/secrets.ts"
 import { formatTable } from "./local/table.ts"
 
@@ -37,11 +37,11 @@ function rowOf(key: ListedKey): string[] {
 }
 
 function findOperator(remote: string | undefined): Operator {
-  const { origin, stateDir } = readPlace(process.env)
+  const { origin, stateDir } = readServiceConfig(process.env)
   if (remote !== undefined) {
     const token = process.env["OPERATOR_TOKEN"] ?? findOperatorToken(stateDir, remote)
     if (!token) {
-      throw new Complaint(
+      throw new CliError(
         `This machine keeps no operator token of ${remote}: set OPERATOR_TOKEN, or make a new one with npm run deploy -- --rotate-operator-token.`,
       )
     }
@@ -49,7 +49,7 @@ function findOperator(remote: string | undefined): Operator {
   }
   const token = process.env["OPERATOR_TOKEN"] ?? storedSecrets(stateDir)?.OPERATOR_TOKEN
   if (!token) {
-    throw new Complaint(
+    throw new CliError(
       `No service has run on the state folder ${stateDir}; start one with npm start, or set STATE_DIR to the folder of the one at ${origin}.`,
     )
   }

@@ -1,6 +1,6 @@
 import { buildImage, describeImage } from "./image/docker.ts"
 import { findEngine } from "./image/engine.ts"
-import { runScript } from "./local/complaint.ts"
+import { runScript } from "./local/cli-error.ts"
 import { runTests } from "./local/run-tests.ts"
 import { summaryLine } from "./local/test-report.ts"
 import { ensureSetUp } from "./setup.ts"

@@ -1,15 +1,17 @@
 import { parseArgs } from "node:util"
+import pMap from "p-map"
 import { z } from "zod"
-import { mapAtOnce } from "../container/at-once.ts"
 import { GROUPS } from "../test/faults/plan.ts"
+import type { Group } from "../test/faults/plan.ts"
 import { measureRecovery } from "../test/faults/recovery.ts"
 import { runGroup } from "../test/faults/session.ts"
 import { countWrong, formatTally, openTally, sumRows } from "../test/faults/tally.ts"
-import { Complaint, runScript } from "./local/complaint.ts"
+import { CliError, runScript } from "./local/cli-error.ts"
+import { stopSignal } from "./local/stop-signal.ts"
 import { ensureSetUp } from "./setup.ts"
 
 const ROUNDS = 4
-/** Mostly they wait: for leases, for media as long as it plays, for sweeps. */
+/** More than fit the cores, since they mostly wait for leases, real-time encodes and sweeps. */
 const GROUPS_AT_ONCE = 2
 
 const values = z.object({
@@ -23,11 +25,19 @@ await runScript(async () => {
   const startedAt = performance.now()
   const tally = openTally((text) => console.error(`  ${text}`))
   const groups = GROUPS.filter(({ name }) => only === undefined || name.includes(only))
-  const signal = stopSignal()
-  await mapAtOnce(groups, { limit: GROUPS_AT_ONCE, signal }, async (group) => {
+  const stopped = stopSignal(new CliError("Stopped."))
+  // Where a group fails, the others stop at their next fault, and their services end in order.
+  const failure = new AbortController()
+  const signal = AbortSignal.any([stopped, failure.signal])
+  async function run(group: Group): Promise<void> {
+    if (signal.aborted) return
     console.error(`${group.name}: ${group.cells.length} cells, ${times} rounds ...`)
-    await runGroup(group, tally, { rounds: times, signal })
-  })
+    await runGroup(group, tally, { rounds: times, signal }).catch((error: unknown) =>
+      failure.abort(error),
+    )
+  }
+  await pMap(groups, run, { concurrency: GROUPS_AT_ONCE })
+  signal.throwIfAborted()
   const measured = only === undefined || only === "recovery" ? await measureRecovery() : null
   if (tally.rows().length > 0) console.log(formatTally(tally))
   for (const line of measured?.lines ?? []) console.log(line)
@@ -41,23 +51,14 @@ await runScript(async () => {
 })
 process.exit()
 
-/** Aborted when this process is asked to end; each service then stops once its fault is over. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController()
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(name, () => controller.abort(new Complaint("Stopped.")))
-  }
-  return controller.signal
-}
-
 function readOptions() {
   const { values: given } = parseArgs({
     options: { times: { type: "string" }, only: { type: "string" } },
   })
   const { data, success } = values.safeParse(given)
-  if (!success) throw new Complaint("--times takes a whole number above 0.")
+  if (!success) throw new CliError("--times takes a whole number above 0.")
   const { only } = data
   const names = [...GROUPS.map(({ name }) => name), "recovery"]
   if (only === undefined || names.some((name) => name.includes(only))) return data
-  throw new Complaint(`There is no group "${only}"; there are ${names.join(", ")}.`)
+  throw new CliError(`There is no group "${only}"; there are ${names.join(", ")}.`)
 }

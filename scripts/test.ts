@@ -1,4 +1,4 @@
-import { runScript } from "./local/complaint.ts"
+import { runScript } from "./local/cli-error.ts"
 import { runTests } from "./local/run-tests.ts"
 import { summaryLine } from "./local/test-report.ts"
 import { ensureSetUp } from "./setup.ts"

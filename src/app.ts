@@ -1,44 +1,34 @@
 import { Hono } from "hono"
-import { z } from "zod"
-import { authenticate, authenticateOperator } from "./http/auth.ts"
-import type { App } from "./http/context.ts"
-import { guardMethods } from "./http/methods.ts"
-import { answerError, answerNotFound, nameRequest } from "./http/outcome.ts"
-import { readJson } from "./http/body.ts"
-import { handleReport } from "./pipeline/reports.ts"
-import { commands } from "./resources/commands/routes.ts"
-import { files } from "./resources/files/routes.ts"
-import { health } from "./resources/health/routes.ts"
-import { jobs } from "./resources/jobs/routes.ts"
-import { keys } from "./resources/keys/routes.ts"
+import { answerError, answerNotFound, nameRequest } from "./http/answers.ts"
+import { authenticate } from "./http/auth.ts"
+import type { App } from "./http/request.ts"
+import { mountOperations } from "./http/operation.ts"
+import { receiveReport } from "./pipeline/settle/settle.ts"
+import { docs } from "./resources/docs/pages.ts"
 import { media } from "./resources/media/routes.ts"
-import { webhooks } from "./resources/webhooks/routes.ts"
-import { handleIo } from "./runner/io.ts"
+import { OPERATIONS } from "./operations.ts"
+import { operator } from "./resources/operator/routes.ts"
+import { makeIo } from "./runner/io.ts"
 
-/** Everything that answers HTTP: the interface, download links, the operator's and runners' doors. */
+const v1 = new Hono<App>()
+mountOperations(
+  v1,
+  OPERATIONS.filter(({ isOpen }) => isOpen),
+)
+v1.use("*", authenticate)
+mountOperations(
+  v1,
+  OPERATIONS.filter(({ isOpen }) => !isOpen),
+)
+
+/** Everything that answers HTTP: the interface, its pages, download links, the operator, runners. */
 export const app = new Hono<App>()
 
 app.use(nameRequest)
 app.onError(answerError)
 app.notFound(answerNotFound)
-
-app.route("/v1/health", health)
-app.use("/v1/*", authenticate)
-app.route("/v1/commands", commands)
-app.route("/v1/files", files)
-app.route("/v1/jobs", jobs)
-app.route("/v1/webhooks", webhooks)
-
+app.route("/v1", v1)
+app.route("/docs", docs)
 app.route("/media", media)
-
-app.use("/operator/*", authenticateOperator)
-app.route("/operator/keys", keys)
-app.post("/operator/runner-up", async (c) => {
-  const { boot } = await readJson(c, z.object({ boot: z.string() }))
-  await c.env.POOL.getByName("media").runnerUp(boot)
-  return c.json({})
-})
-
-app.all("/io/*", (c) => handleIo(c.req.raw, c.env, handleReport))
-
-guardMethods(app)
+app.route("/operator", operator)
+app.route("/io", makeIo(receiveReport))

@@ -1,25 +1,22 @@
-import { LIMITS } from "./contract/plan.ts"
-import type { Limits, Plan } from "./contract/plan.ts"
-import type { Dispatcher } from "./pipeline/dispatcher.ts"
-import type { Pool } from "./pipeline/pool.ts"
-import type { RateLimiter } from "./http/rate-limit.ts"
-import type { FetchRunner, MediaRunner } from "./runner/container.ts"
+import { LIMITS } from "./plans.ts"
+import type { Limits, Plan } from "./plans.ts"
+import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
+import type { PoolBinding } from "./runner/pools.ts"
 import { settings } from "./settings.ts"
 import type { Settings } from "./settings.ts"
 
-export type Env = Record<keyof Settings, string | undefined> & {
-  DB: D1Database
-  MEDIA: R2Bucket
-  JOBS: Queue<unknown>
-  WEBHOOKS: Queue<unknown>
-  DISPATCHER: DurableObjectNamespace<Dispatcher>
-  POOL: DurableObjectNamespace<Pool>
-  RATE_LIMITER: DurableObjectNamespace<RateLimiter>
-  MEDIA_RUNNER: DurableObjectNamespace<MediaRunner>
-  FETCH_RUNNER: DurableObjectNamespace<FetchRunner>
-  /** The way to a runner that is a plain process, where users' URLs go another one. */
-  RUNNER?: Fetcher
-}
+export type Env = Record<keyof Settings, string | undefined> &
+  Record<PoolBinding, DurableObjectNamespace<RunnerRpc>> & {
+    DB: D1Database
+    MEDIA: R2Bucket
+    JOBS: Queue<unknown>
+    WEBHOOKS: Queue<unknown>
+    DISPATCHER: DurableObjectNamespace<DispatcherRpc>
+    POOL: DurableObjectNamespace<PoolRpc>
+    RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
+    /** The way to a runner that is a plain process, where users' URLs take another one. */
+    RUNNER?: Fetcher
+  }
 
 const parsed = new WeakMap<object, Settings>()
 
@@ -34,10 +31,10 @@ export function settingsOf(env: Env): Settings {
 
 /** The limits of a plan, where the operator's settings do not replace them. */
 export function limitsOf(plan: Plan, values: Settings): Limits {
-  const named = plan === "trial" ? "TRIAL" : "PAID"
+  const prefix = plan === "trial" ? "TRIAL" : "PAID"
   return {
-    fileBytesMax: values[`${named}_FILE_BYTES_MAX`] ?? LIMITS[plan].fileBytesMax,
-    requestsPerMinute: values[`${named}_REQUESTS_PER_MINUTE`] ?? LIMITS[plan].requestsPerMinute,
-    runningJobsMax: values[`${named}_RUNNING_JOBS_MAX`] ?? LIMITS[plan].runningJobsMax,
+    fileBytesMax: values[`${prefix}_FILE_BYTES_MAX`] ?? LIMITS[plan].fileBytesMax,
+    requestsPerMinute: values[`${prefix}_REQUESTS_PER_MINUTE`] ?? LIMITS[plan].requestsPerMinute,
+    runningJobsMax: values[`${prefix}_RUNNING_JOBS_MAX`] ?? LIMITS[plan].runningJobsMax,
   }
 }

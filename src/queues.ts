@@ -1,18 +1,23 @@
 import { z } from "zod"
 import type { Env } from "./env.ts"
 import { logError } from "./log.ts"
-import { deliver } from "./pipeline/deliver.ts"
+import type { JobMessage } from "./pipeline/dispatch/job-messages.ts"
+import { deliver } from "./pipeline/webhooks/deliver.ts"
 
-const jobMessage = z.object({
+const jobMessage: z.ZodType<JobMessage> = z.object({
   accountId: z.string(),
   tasks: z.array(
-    z.object({ id: z.string(), jobId: z.string(), priority: z.number(), blocked: z.boolean() }),
+    z.object({
+      id: z.string(),
+      jobId: z.string(),
+      pool: z.string(),
+      priority: z.number(),
+      blocked: z.boolean(),
+    }),
   ),
 })
 
-type JobMessage = z.infer<typeof jobMessage>
-
-const webhookMessage = z.object({ deliveryId: z.string() })
+const webhookMessage = z.object({ accountId: z.string(), deliveryId: z.string() })
 
 /** Takes messages of every queue of the service. */
 export async function consume(
@@ -21,7 +26,7 @@ export async function consume(
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): Promise<void> {
   if (batch.queue.endsWith("-dead")) {
-    // The sweep finds jobs and deliveries again without their message; what died is only told.
+    // The sweep finds jobs and deliveries without their message, so a dead one is only logged.
     logError("queue.dead_letters", { queue: batch.queue, count: batch.messages.length })
     return
   }
@@ -33,31 +38,33 @@ async function acceptJobs(batch: MessageBatch, env: Env): Promise<void> {
   const byAccount = new Map<string, { message: Message; tasks: JobMessage["tasks"] }[]>()
   for (const message of batch.messages) {
     const { accountId, tasks } = jobMessage.parse(message.body)
-    byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), { message, tasks }])
+    const known = byAccount.get(accountId) ?? []
+    known.push({ message, tasks })
+    byAccount.set(accountId, known)
   }
   await Promise.all(
-    [...byAccount].map(async ([accountId, told]) => {
+    [...byAccount].map(async ([accountId, received]) => {
       try {
-        const tasks = told.flatMap((each) => each.tasks)
+        const tasks = received.flatMap((each) => each.tasks)
         await env.DISPATCHER.getByName(accountId).accept(accountId, tasks)
       } catch (error) {
         logError("queue.accept_failed", { error: String(error) })
-        for (const { message } of told) message.retry()
+        for (const { message } of received) message.retry()
       }
     }),
   )
 }
 
-/** Nobody waits here for a receiver: what fails is found by the sweep. */
+/** Deliveries go on in the background, so that a slow receiver holds up no other message. */
 function startDeliveries(
   batch: MessageBatch,
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): void {
   for (const message of batch.messages) {
-    const { deliveryId } = webhookMessage.parse(message.body)
+    const { accountId, deliveryId } = webhookMessage.parse(message.body)
     ctx.waitUntil(
-      deliver(env, deliveryId).catch((error: unknown) => {
+      deliver(env, accountId, deliveryId).catch((error: unknown) => {
         logError("webhooks.delivery_failed", { delivery_id: deliveryId, error: String(error) })
       }),
     )

@@ -13,12 +13,14 @@ export const settings = z.object({
   PUBLIC_ORIGIN: z.url().optional(),
   /** Origin of a runner that is a plain process; without it runners are containers. */
   RUNNER_ORIGIN: z.url().optional(),
-  /** What the plain runner wants to hear from whoever asks it; the start script makes it. */
+  /** The bearer token of the plain runner; the start script makes it. */
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
-  /** Tasks that the plain runner does at once. */
+  /** Tasks of each pool that the plain runner does at once. */
   RUNNER_CAPACITY: count.default(2),
-  /** Containers of each class that may run at once. */
+  /** Containers of the media, the light and the fetch pool that may run at once. */
   RUNNER_INSTANCES: count.default(10),
+  LIGHT_INSTANCES: count.default(10),
+  FETCH_INSTANCES: count.default(5),
   /** Where a plain runner reaches this Worker for inputs, outputs and reports. */
   IO_ORIGIN: z.url().optional(),
   /** Longest run of a command, all its entries together, in seconds. */
@@ -37,7 +39,7 @@ export const settings = z.object({
   WAIT_SECONDS_MAX: count.default(86_400),
   /** How long the row of a finished job is kept, in days; its files stay until they are deleted. */
   JOB_DAYS_MAX: count.default(90),
-  /** Numbers that replace those of src/contract/plan.ts. */
+  /** Numbers that replace those of src/plans.ts. */
   TRIAL_FILE_BYTES_MAX: count.optional(),
   TRIAL_REQUESTS_PER_MINUTE: count.optional(),
   TRIAL_RUNNING_JOBS_MAX: count.optional(),

@@ -1,7 +1,7 @@
 /*
- * Tries what a tool in the sandbox must not be able to do, and says of each try whether the kernel
- * allowed it:  attack FOLDER_OUTSIDE TCP_PORT UDP_PORT
- * The folder holds a file "secret"; the ports of the loopback have somebody who listens.
+ * Tries what a tool in the sandbox must not be able to do, and prints for each attempt whether the
+ * kernel allowed it:  attack FOLDER_OUTSIDE TCP_PORT UDP_PORT
+ * The folder contains a file "secret"; on the loopback ports a process listens.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -69,8 +69,8 @@ static bool forks(void) {
 }
 
 /*
- * Each half of what makes a file signal another process. The first that is allowed ends it: one
- * half alone does no harm, and whatever cannot be tried is not proven to be refused.
+ * The two steps that make a file signal another process. It ends at the first step that is allowed,
+ * since one step alone is harmless; an attempt that cannot be made does not count as refused.
  */
 static bool signals_by_file(void) {
   int on = 1;
@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
     printf("%s %s\n", ATTACKS[i].name, is_allowed ? "allowed" : "refused");
   }
   fflush(stdout);
-  /* Where it works, the shell takes this process's place and says so itself. */
+  /* If this succeeds, the shell replaces this process and prints the result. */
   execl("/bin/sh", "sh", "-c", "echo run_others allowed", (char *)NULL);
   printf("run_others refused\n");
   return 0;

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds the launcher, and the attacks that prove it, into the folder "build" beside this file.
+# Builds the launcher, and the attack program that tests it, into the folder "build" beside it.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p build
 
-# A build that is under way elsewhere, or a launcher that runs, is not disturbed by a rename.
+# Renames the result into place, so that concurrent builds and running launchers are not disturbed.
 compile() {
   name=$1
   shift
@@ -12,5 +12,5 @@ compile() {
   mv "build/$name.$$" "build/$name"
 }
 
-compile launcher launcher.c options.c landlock.c seccomp.c
+compile launcher launcher.c options.c landlock.c seccomp.c bpf.c
 compile attack attack.c

@@ -1,6 +1,6 @@
 /*
- * Which files the tool reaches. The kernel's interface is written out here, since headers are often
- * older than the kernel: https://docs.kernel.org/userspace-api/landlock.html
+ * Restricts which files the tool reaches. The kernel's interface is defined here, since headers are
+ * often older than the kernel: https://docs.kernel.org/userspace-api/landlock.html
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -39,7 +39,7 @@
 #define SCOPE_ALL 3ULL
 
 #define READ (FS_READ_FILE | FS_READ_DIR)
-/* No right to make devices, sockets, pipes and links: nothing but plain files and folders. */
+/* Only regular files and folders: no right to make devices, sockets, pipes and links. */
 #define WRITE                                                                                  \
   (READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | FS_REFER | \
    FS_TRUNCATE)
@@ -91,7 +91,7 @@ void enforce_ruleset(int ruleset) {
   close(ruleset);
 }
 
-/* What is handled is refused unless a rule allows it; a kernel refuses what it does not know. */
+/* Handled rights are refused unless a rule grants them; the kernel rejects unknown ones. */
 static struct ruleset_attributes handled_by(int abi) {
   struct ruleset_attributes handled = {.files = FS_FIRST_ABI};
   if (abi >= 2) handled.files |= FS_REFER;

@@ -1,13 +1,13 @@
 /*
- * Starts one tool so that it reaches nothing but its workspace: Landlock for files, seccomp for the
- * kernel's other doors, limits for what it may use up, and a user of its own where we are root.
- * It needs no privilege. Every step that fails ends it with 126 before the tool has run.
+ * Starts one tool confined to its workspace: by Landlock for files, by seccomp for other system
+ * calls, by resource limits, and by a user of its own where the launcher runs as root. It needs no
+ * privilege. If a step fails, it exits with 126 before the tool has run.
  *
  *   launcher [--uid N] [--chdir DIR] [--keep-fd N] [--env NAME=VALUE]...
  *            [--read PATH]... [--run PATH]... [--write PATH]... [--tcp-port N] [--fork]
  *            [--memory BYTES] [--file-size BYTES] [--cpu SECONDS] [--files N] [--processes N]
  *            -- PROGRAM ARGUMENT...
- *   launcher --outer ...   prepares only what a sandbox of another program keeps
+ *   launcher --outer ...   prepares only what persists in the sandbox of another program
  *   launcher --probe       prints what this kernel offers
  */
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@
 #define SYS_close_range 436
 #endif
 
-/* From SIGXCPU, which a tool may handle, to SIGKILL. */
+/* Seconds from SIGXCPU, which a tool may handle, to SIGKILL. */
 #define CPU_GRACE_SECONDS 3
 
 static void print_offers(void);
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   close_files(order.kept_fd);
   be_first_out_of_memory();
   umask(077);
-  /* Paths are opened with the rights that we have now; the tool's user may not reach them. */
+  /* Paths are opened before the change of user; the tool's user may not reach them. */
   int ruleset = order.is_outer ? -1 : make_ruleset(&order);
   if (order.folder && chdir(order.folder) != 0) fail(order.folder);
   if (order.has_uid) become(order.uid);
@@ -82,7 +82,7 @@ static void print_offers(void) {
          has_seccomp() ? "true" : "false");
 }
 
-/* What the runner has open is not the tool's; only the one descriptor that was asked for stays. */
+/* The tool inherits no descriptor of the runner, except the one that --keep-fd names. */
 static void close_files(int kept) {
   unsigned first = 3;
   if (kept >= 3) {
@@ -93,10 +93,10 @@ static void close_files(int kept) {
   if (syscall(SYS_close_range, first, ~0u, 0u) != 0) fail("close_range");
 }
 
-/* Where memory runs out the kernel ends the tool, not the runner. */
+/* When memory runs out, the OOM killer takes the tool rather than the runner. */
 static void be_first_out_of_memory(void) {
   int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  /* Inside a namespace without /proc the outer launcher has done it. */
+  /* In a namespace without /proc, the outer launcher has done this already. */
   if (file < 0) return;
   if (write(file, "1000", 4) != 4) fail("oom_score_adj");
   close(file);
@@ -125,7 +125,7 @@ static void limit_resources(const struct order *order) {
   }
 }
 
-/* Comes after the change of user, which would clear it. */
+/* After the change of user, which would clear this setting. */
 static void die_with(pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("PR_SET_PDEATHSIG");
   if (getppid() != parent) fail_with(ESRCH, "the parent is gone");
@@ -138,7 +138,7 @@ static void give_up_privileges(void) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("PR_SET_NO_NEW_PRIVS");
 }
 
-/* Nothing of the runner's own environment goes on, and no home holds configuration. */
+/* The tool inherits none of the runner's environment, and finds no configuration in its home. */
 static char **make_environment(const struct order *order) {
   static char *variables[LIST_MAX + 8] = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8",
                                           "HOME=/nonexistent", "XDG_CACHE_HOME=/nonexistent"};

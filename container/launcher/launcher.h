@@ -1,4 +1,4 @@
-/* What the parts of the launcher share. */
+/* Declarations shared by the parts of the launcher. */
 #ifndef LAUNCHER_H
 #define LAUNCHER_H
 
@@ -10,7 +10,7 @@
 #define LIST_MAX 64
 #define LIMITS_MAX 8
 
-/* Exit code of a launcher that could not do one of its steps; the tool never ran then. */
+/* Exit code where a step of the launcher failed, so that the tool never ran. */
 #define EXIT_NOT_LAUNCHED 126
 
 struct list {
@@ -23,7 +23,7 @@ struct limit {
   rlim_t value;
 };
 
-/* What the command line asks for. */
+/* Parsed command line. */
 struct order {
   bool is_probe;
   bool is_outer;
@@ -42,7 +42,7 @@ struct order {
   char **program;
 };
 
-/* Says which step failed and why, in one line, and ends the launcher. */
+/* Prints which step failed and why, in one line, and exits. */
 _Noreturn void fail(const char *step);
 _Noreturn void fail_with(int error, const char *step);
 

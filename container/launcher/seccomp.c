@@ -1,6 +1,6 @@
 /*
- * Which system calls the tool may make: everything but these lists. Landlock does not see sockets
- * other than TCP, other processes, nor what changes a file's rights and times.
+ * Refuses the system calls of these lists and allows the others. Landlock restricts neither sockets
+ * other than TCP, nor other processes, nor changes of a file's mode and times.
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpf.h"
 #include "syscalls.h"
 
 #if defined(__x86_64__)
@@ -29,25 +30,18 @@
 #error "The launcher knows the system calls of x86_64 and aarch64 only."
 #endif
 
-/* Numbers of the x32 variant of x86_64 begin here; none of aarch64 comes near. */
+/* System calls of x86_64's x32 ABI start here; the numbers of aarch64 are all lower. */
 #define X32_BIT 0x40000000u
 
-#define STEPS_MAX 1024
-#define REFUSED (SECCOMP_RET_ERRNO | EPERM)
 #define UNSUPPORTED (SECCOMP_RET_ERRNO | EOPNOTSUPP)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
-#define SET_ID_BITS 06000u
 #define NAMESPACE_FLAGS 0x7e020000u
-/* The watch over files counts those of one thread, and a thread may not have others. */
+/* The runner measures the open files of one thread, so all threads must share theirs. */
 #define THREAD_FLAGS ((uint32_t)(CLONE_VM | CLONE_THREAD | CLONE_FILES))
 #define PROTOCOL_TCP 6
 #define UNNAMED_FILE ((uint32_t)(O_TMPFILE & ~O_DIRECTORY))
 
-static struct sock_filter steps[STEPS_MAX];
-static unsigned short step_count;
-
 static void kill_foreign_calls(void);
-static void refuse_all(const int *numbers, size_t count);
 static void allow_tcp_only(void);
 static void allow_named_files_only(void);
 static void allow_creation_without_set_id(void);
@@ -55,17 +49,6 @@ static void refuse_signals_by_file(void);
 static void allow_threads_only(void);
 static void refuse_namespaces(void);
 static void allow_harmless_prctl(void);
-static void refuse_argument_but(int number, int index, uint32_t value);
-static void refuse_argument_values(int number, int index, const uint32_t *values, uint8_t count);
-static void refuse_argument_bits(int number, int index, uint32_t bits);
-static void answer_argument_bits(int number, int index, uint32_t bits, uint32_t action);
-static void refuse_set_id(int number, int flags_index, int mode_index);
-static void answer(int number, uint32_t action);
-static void load_number(void);
-static void load_argument(int index);
-static void jump(uint16_t test, uint32_t value, uint8_t if_true, uint8_t if_false);
-static void give(uint32_t action);
-static void add(struct sock_filter step);
 
 #define REFUSE(numbers) refuse_all(numbers, sizeof numbers / sizeof *numbers)
 
@@ -88,7 +71,7 @@ void filter_syscalls(const struct order *order) {
   } else {
     REFUSE(FORK_CALLS);
     allow_threads_only();
-    /* A process keeps its number over execve, so that abort() still works. */
+    /* A process keeps its pid across execve, so that abort() still works. */
     refuse_argument_but(SYS_tgkill, 0, (uint32_t)getpid());
   }
   allow_named_files_only();
@@ -96,16 +79,14 @@ void filter_syscalls(const struct order *order) {
   refuse_signals_by_file();
   allow_harmless_prctl();
   refuse_argument_but(SYS_prlimit64, 0, 0);
-  /* Their arguments lie in memory, which a filter cannot read; libraries fall back to others. */
+  /* Their arguments are in memory, which a filter cannot read; libraries use other calls then. */
   answer(SYS_clone3, UNKNOWN);
   answer(SYS_openat2, UNKNOWN);
   give(SECCOMP_RET_ALLOW);
-  struct sock_fprog program = {step_count, steps};
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
-    fail("seccomp");
+  install_filter();
 }
 
-/* Other calling conventions have other numbers; calls newer than this list are not known yet. */
+/* Other ABIs have other numbers, and calls newer than these lists were not reviewed. */
 static void kill_foreign_calls(void) {
   struct sock_filter load = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
   add(load);
@@ -118,13 +99,9 @@ static void kill_foreign_calls(void) {
   give(UNKNOWN);
 }
 
-static void refuse_all(const int *numbers, size_t count) {
-  for (size_t i = 0; i < count; i++) answer(numbers[i], REFUSED);
-}
-
 /*
- * Landlock limits connect() of plain TCP to one port, and sees neither multipath TCP nor a
- * connection that is opened by its first bytes.
+ * Landlock restricts connect() of plain TCP to one port, but neither multipath TCP nor TCP Fast
+ * Open.
  */
 static void allow_tcp_only(void) {
   jump(BPF_JEQ, SYS_socket, 0, 11);
@@ -145,7 +122,7 @@ static void allow_tcp_only(void) {
   refuse_argument_bits(SYS_sendmmsg, 3, MSG_FASTOPEN);
 }
 
-/* Nobody sees how much a file without a name holds; programs take this as the file system's lack. */
+/* The runner cannot measure unnamed files; programs see a file system without support for them. */
 static void allow_named_files_only(void) {
   answer_argument_bits(SYS_openat, 2, UNNAMED_FILE, UNSUPPORTED);
 #ifdef SYS_open
@@ -153,7 +130,7 @@ static void allow_named_files_only(void) {
 #endif
 }
 
-/* chmod is refused; a file that is born with these bits would be a way around. */
+/* chmod is refused; creating a file with these bits would bypass that. */
 static void allow_creation_without_set_id(void) {
   refuse_set_id(SYS_openat, 2, 3);
   refuse_argument_bits(SYS_mkdirat, 2, SET_ID_BITS);
@@ -165,8 +142,8 @@ static void allow_creation_without_set_id(void) {
 }
 
 /*
- * What a file has to tell goes as a signal, of any number, to any process of the same user, which
- * Landlock does not see before its sixth version.
+ * fcntl can have a file's notifications sent as any signal to any process of the same user, which
+ * Landlock restricts only from version 6 on.
  */
 static void refuse_signals_by_file(void) {
   const uint32_t commands[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY};
@@ -195,7 +172,7 @@ static void allow_threads_only(void) {
 
 static void refuse_namespaces(void) { refuse_argument_bits(SYS_clone, 0, NAMESPACE_FLAGS); }
 
-/* Others would outlive the runner, open the process to others, or reach rare corners of the kernel. */
+/* Other options would outlive the runner, expose the process, or reach rarely used kernel code. */
 static void allow_harmless_prctl(void) {
   const uint32_t harmless[] = {PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_GET_DUMPABLE,
                                PR_SET_VMA_NAME};
@@ -205,76 +182,4 @@ static void allow_harmless_prctl(void) {
   for (uint8_t i = 0; i < count; i++) jump(BPF_JEQ, harmless[i], count - i, 0);
   give(REFUSED);
   load_number();
-}
-
-/* A call's argument is looked at by its lower half, which is all that these calls read. */
-static void refuse_argument_but(int number, int index, uint32_t value) {
-  jump(BPF_JEQ, (uint32_t)number, 0, 4);
-  load_argument(index);
-  jump(BPF_JEQ, value, 1, 0);
-  give(REFUSED);
-  load_number();
-}
-
-static void refuse_argument_values(int number, int index, const uint32_t *values, uint8_t count) {
-  jump(BPF_JEQ, (uint32_t)number, 0, count + 3);
-  load_argument(index);
-  for (uint8_t i = 1; i < count; i++) jump(BPF_JEQ, values[i], count - i, 0);
-  jump(BPF_JEQ, values[0], 0, 1);
-  give(REFUSED);
-  load_number();
-}
-
-static void refuse_argument_bits(int number, int index, uint32_t bits) {
-  answer_argument_bits(number, index, bits, REFUSED);
-}
-
-static void answer_argument_bits(int number, int index, uint32_t bits, uint32_t action) {
-  jump(BPF_JEQ, (uint32_t)number, 0, 4);
-  load_argument(index);
-  jump(BPF_JSET, bits, 0, 1);
-  give(action);
-  load_number();
-}
-
-/* Without the flag that creates, the mode is whatever the register held before. */
-static void refuse_set_id(int number, int flags_index, int mode_index) {
-  jump(BPF_JEQ, (uint32_t)number, 0, 6);
-  load_argument(flags_index);
-  jump(BPF_JSET, O_CREAT, 0, 3);
-  load_argument(mode_index);
-  jump(BPF_JSET, SET_ID_BITS, 0, 1);
-  give(REFUSED);
-  load_number();
-}
-
-static void answer(int number, uint32_t action) {
-  jump(BPF_JEQ, (uint32_t)number, 0, 1);
-  give(action);
-}
-
-static void load_number(void) {
-  struct sock_filter load = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-  add(load);
-}
-
-static void load_argument(int index) {
-  uint32_t place = (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)index);
-  struct sock_filter load = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, place);
-  add(load);
-}
-
-static void jump(uint16_t test, uint32_t value, uint8_t if_true, uint8_t if_false) {
-  struct sock_filter step = BPF_JUMP((uint16_t)(BPF_JMP | test | BPF_K), value, if_true, if_false);
-  add(step);
-}
-
-static void give(uint32_t action) {
-  struct sock_filter step = BPF_STMT(BPF_RET | BPF_K, action);
-  add(step);
-}
-
-static void add(struct sock_filter step) {
-  if (step_count >= STEPS_MAX) fail_with(E2BIG, "seccomp");
-  steps[step_count++] = step;
 }

@@ -1,16 +1,16 @@
 /*
- * The calls that are refused, by what they reach. Since 424 numbers are the same everywhere; they
- * are written out, since headers are often older than the kernel.
+ * The refused system calls, by what they reach. From 424 on numbers are the same on all machines;
+ * they are written as literals, since headers are often older than the kernel.
  */
 #ifndef SYSCALLS_H
 #define SYSCALLS_H
 
 #include <sys/syscall.h>
 
-/* mseal, the last call that was looked at for these lists. */
+/* mseal, the latest call that was reviewed for these lists. */
 #define NEWEST_KNOWN_CALL 462
 
-/* "Sets a name for anonymous memory", which some allocators do. */
+/* PR_SET_VMA: names anonymous memory, which some allocators do. */
 #define PR_SET_VMA_NAME 0x53564d41
 
 #undef SYS_openat2
@@ -18,7 +18,7 @@
 #undef SYS_clone3
 #define SYS_clone3 435
 
-/* Other processes: reading, steering and outliving them, or coming before them. */
+/* Other processes: reading, controlling and outliving them, or raising one's own priority. */
 static const int PROCESS_CALLS[] = {
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_tkill,
     SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_kcmp, SYS_setpriority, SYS_ioprio_set,
@@ -28,7 +28,7 @@ static const int PROCESS_CALLS[] = {
     440 /* process_madvise */, 448 /* process_mrelease */,
 };
 
-/* Namespaces, mounts, identities, and parts of the kernel that media has no use for. */
+/* Namespaces, mounts, identities, and parts of the kernel that media tools do not need. */
 static const int KERNEL_CALLS[] = {
     SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot,
     428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */,
@@ -53,9 +53,9 @@ static const int KERNEL_CALLS[] = {
 };
 
 /*
- * What a path can do that Landlock does not see: rights, owners, times, attributes and lengths of
- * files elsewhere, handles, watches, and programs that are no file at all. Links and devices it
- * sees; they are refused twice, since the runner opens what lies in the workspace.
+ * Operations on paths that Landlock does not restrict: modes, owners, times, attributes and lengths
+ * of files outside, handles, watches, and programs without a file. Landlock does restrict links and
+ * devices; they are refused here too, since the runner opens files of the workspace.
  */
 static const int FILE_CALLS[] = {
     SYS_fchmod, SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchown, SYS_fchownat,
@@ -70,13 +70,13 @@ static const int FILE_CALLS[] = {
 #endif
 };
 
-/* Memory and messages that outlive a process and have no path. */
+/* System V and POSIX memory and messages, which outlive a process and have no path. */
 static const int SHARED_MEMORY_CALLS[] = {
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl,
     SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_mq_open, SYS_mq_unlink,
 };
 
-/* Sockets that others reach, and pairs of them. */
+/* Sockets that accept connections, and socket pairs. */
 static const int SERVER_CALLS[] = {
     SYS_socketpair, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
 };

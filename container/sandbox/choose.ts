@@ -5,35 +5,36 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import type { RunnerSettings } from "../environment.ts"
 import { log } from "../log.ts"
-import { findProgram, isOpenToAll, readSystemPaths } from "./paths.ts"
+import type { RunnerSettings } from "../settings.ts"
+import { isOpenToAll, readSystemPaths } from "./paths.ts"
+import { findProgram } from "./sandbox.ts"
 import type { Sandbox, Tier } from "./sandbox.ts"
 import { testSandbox } from "./self-test.ts"
 import type { SelfTest } from "./self-test.ts"
 
-/** The sandbox that tools run in, null where none is good enough, and how it was found out. */
-export type Verdict = { sandbox: Sandbox | null; test: SelfTest }
+/** The sandbox that tools run in, null where none passed its self-test, and the last self-test. */
+export type SandboxChoice = { sandbox: Sandbox | null; test: SelfTest }
 
 const BUILD_FOLDER = join(import.meta.dirname, "../launcher/build")
-const READABLE = 0o755
+const READABLE_MODE = 0o755
 const BUBBLEWRAP = "/usr/bin/bwrap"
 
-const offers = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
+const probeOutput = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
 
 /**
- * Tries the tiers that this system offers, the strongest first, and takes the first that stands its
- * self-test. Where a tier is offered and none stands, there is no way around.
+ * Tests the tiers that this system supports, the strongest first, and takes the first that passes.
+ * Where a tier is supported and none passes, ALLOW_UNSANDBOXED does not apply.
  */
-export async function chooseSandbox(settings: RunnerSettings): Promise<Verdict> {
-  const offered = await findTiers()
-  const beganMs = performance.now()
+export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxChoice> {
+  const tiers = await findTiers()
+  const startedMs = performance.now()
   const tests: SelfTest[] = []
-  for (const tier of offered) {
+  for (const tier of tiers) {
     const sandbox = describeSandbox(tier, settings)
     const test = await testTier(sandbox, settings)
     if (test.ok) {
-      log("sandbox.chosen", { tier, took_ms: Math.round(performance.now() - beganMs) })
+      log("sandbox.chosen", { tier, took_ms: Math.round(performance.now() - startedMs) })
       return { sandbox, test }
     }
     log("sandbox.refused", { tier, problem: test.problem })
@@ -41,17 +42,17 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<Verdict> 
   }
   const last = tests.at(-1)
   if (last) return { sandbox: null, test: last }
-  return settings.allowUnsandboxed ? goWithout(settings) : refuse()
+  return settings.allowUnsandboxed ? chooseNone(settings) : refuse()
 }
 
-/** The tiers that this system has the means for, the strongest first. */
+/** The tiers that this system supports, the strongest first. */
 export async function findTiers(): Promise<Tier[]> {
-  const { landlock_abi, seccomp } = await readOffers()
+  const { landlock_abi, seccomp } = await probeKernel()
   if (landlock_abi < 1 || !seccomp) return []
   return existsSync(BUBBLEWRAP) ? ["namespaces", "landlock"] : ["landlock"]
 }
 
-/** The sandbox of a tier by the settings; nothing is tried yet. */
+/** The sandbox of a tier according to the settings, not yet tested. */
 export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
   return {
     tier,
@@ -63,12 +64,12 @@ export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
   }
 }
 
-async function readOffers(): Promise<z.infer<typeof offers>> {
+async function probeKernel(): Promise<z.infer<typeof probeOutput>> {
   try {
     const { stdout } = await promisify(execFile)(join(BUILD_FOLDER, "launcher"), ["--probe"])
-    return offers.parse(JSON.parse(stdout))
+    return probeOutput.parse(JSON.parse(stdout))
   } catch {
-    // It was not built, or this is a system that it cannot be built for.
+    // The launcher was not built, or cannot be built for this system.
     return { landlock_abi: 0, seccomp: false }
   }
 }
@@ -78,7 +79,7 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
   try {
     return await testSandbox(sandbox, {
       attackPath: attack.path,
-      ffmpegPath: findProgram(settings.ffmpegPath),
+      ffmpegPath: findProgram(settings.toolPaths.ffmpeg),
       workDir: settings.workDir,
     })
   } catch (error) {
@@ -89,24 +90,24 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
 }
 
 /**
- * Another user than ours may not reach the folder of this code, as it reaches those of real tools,
- * so it gets a copy; ours does not need one, which a temporary folder may not let it run.
+ * A tool user may lack access to the folder of this code, and then gets a copy. Without a user of
+ * its own no copy is made, since the temporary folder may be mounted noexec.
  */
 async function placeAttack({ firstUid }: Sandbox) {
   const built = join(BUILD_FOLDER, "attack")
   if (firstUid === null || isOpenToAll(built)) {
     return { path: built, remove: () => Promise.resolve() }
   }
-  const place = [tmpdir(), "/tmp", "/var/tmp"].find((path) => isOpenToAll(path)) ?? tmpdir()
-  const folder = await mkdtemp(join(place, "lathe-attack-"))
+  const parent = [tmpdir(), "/tmp", "/var/tmp"].find((path) => isOpenToAll(path)) ?? tmpdir()
+  const folder = await mkdtemp(join(parent, "lathe-attack-"))
   const path = join(folder, "attack")
-  await chmod(folder, READABLE)
+  await chmod(folder, READABLE_MODE)
   await copyFile(built, path)
-  await chmod(path, READABLE)
+  await chmod(path, READABLE_MODE)
   return { path, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-function goWithout(settings: RunnerSettings): Verdict {
+function chooseNone(settings: RunnerSettings): SandboxChoice {
   const meaning =
     "ALLOW_UNSANDBOXED is set and this system has no sandbox: whoever sends a command or a file " +
     "can read, change and send away whatever the user of this process can."
@@ -115,7 +116,7 @@ function goWithout(settings: RunnerSettings): Verdict {
   return { sandbox, test: { tier: "none", ok: true, attacks: [], problem: null } }
 }
 
-function refuse(): Verdict {
+function refuse(): SandboxChoice {
   const problem = "this system has neither the launcher nor what it needs (Linux with Landlock)"
   log("sandbox.refused", { tier: "none", problem })
   return { sandbox: null, test: { tier: "none", ok: false, attacks: [], problem } }

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
-import { delimiter, dirname, join, resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 
-/** What media tools read of the system: libraries, fonts, time zones, presets, and the cores. */
+/** System paths that media tools read: libraries, fonts, time zones, presets, CPU topology. */
 const MEDIA_PATHS = [
   "/usr/lib",
   "/usr/lib64",
@@ -9,7 +9,7 @@ const MEDIA_PATHS = [
   "/lib",
   "/lib64",
   "/etc/ld.so.cache",
-  // Debian links its mathematics libraries through here.
+  // Debian links BLAS and LAPACK through here.
   "/etc/alternatives",
   "/etc/fonts",
   "/usr/share/fontconfig",
@@ -23,7 +23,7 @@ const MEDIA_PATHS = [
   "/sys/devices/system/node",
 ]
 
-/** The kernel runs these to load a program, which counts as running them. */
+/** Dynamic loaders: the kernel executes them to load a program. */
 const LOADERS = [
   "/lib64/ld-linux-x86-64.so.2",
   "/lib/ld-linux-aarch64.so.1",
@@ -31,18 +31,18 @@ const LOADERS = [
   "/lib/ld-musl-aarch64.so.1",
 ]
 
-/** Folders of the root that are links into /usr on most systems; a new root needs them too. */
+/** Root folders that are links into /usr on most systems; a new root needs the same links. */
 const ROOT_LINKS = ["/lib", "/lib64"]
 
 export type SystemPaths = {
-  /** Folders and files that a tool may read; each is there, and none is a link of the root. */
+  /** Existing folders and files that a tool may read; links of the root are not among them. */
   read: string[]
-  /** Programs that loading a tool runs. */
+  /** Dynamic loaders that a tool may execute. */
   loaders: string[]
   links: { path: string; target: string }[]
 }
 
-/** What of the system a tool sees: what media tools need, and what the operator adds. */
+/** The system paths that a tool sees: those of media tools and those the operator adds. */
 export function readSystemPaths(added: readonly string[]): SystemPaths {
   const links = ROOT_LINKS.filter(isLink)
   return {
@@ -52,25 +52,17 @@ export function readSystemPaths(added: readonly string[]): SystemPaths {
   }
 }
 
-/** The absolute path of a program, looked for as a shell would; the name itself if there is none. */
-export function findProgram(name: string): string {
-  const folders = (process.env["PATH"] ?? "").split(delimiter)
-  const candidates = name.includes("/") ? [resolve(name)] : folders.map((each) => join(each, name))
-  const found = candidates.find((path) => existsSync(path))
-  return found === undefined ? name : realpathSync(found)
-}
-
-/** Whether any user may read a file or enter a folder, and pass through all that is above it. */
+/** Whether any user may read a file or enter a folder, and traverse all folders above it. */
 export function isOpenToAll(path: string): boolean {
-  const whole = resolve(path)
-  const facts = statSync(whole, { throwIfNoEntry: false })
-  if (!facts || (facts.mode & 0o005) !== 0o005) return false
-  return whole === dirname(whole) || isEnterable(dirname(whole))
+  const absolute = resolve(path)
+  const stats = statSync(absolute, { throwIfNoEntry: false })
+  if (!stats || (stats.mode & 0o005) !== 0o005) return false
+  return absolute === dirname(absolute) || isTraversable(dirname(absolute))
 }
 
-function isEnterable(folder: string): boolean {
+function isTraversable(folder: string): boolean {
   if ((statSync(folder).mode & 0o001) === 0) return false
-  return folder === dirname(folder) || isEnterable(dirname(folder))
+  return folder === dirname(folder) || isTraversable(dirname(folder))
 }
 
 function isLink(path: string): boolean {

@@ -1,30 +1,170 @@
-import type { Limits } from "./limits.ts"
+import { existsSync, realpathSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { delimiter, join, resolve } from "node:path"
+import type { ToolLimits } from "../settings.ts"
 import type { SystemPaths } from "./paths.ts"
 
 /**
- * How tools are kept apart from everything else. `landlock` is our launcher alone; `namespaces`
- * has bubblewrap around it; `none` is no sandbox at all.
+ * How tools are isolated. `landlock` is our launcher alone; `namespaces` adds bubblewrap around it;
+ * `none` is no sandbox.
  */
 export type Tier = "namespaces" | "landlock" | "none"
 
-/** The sandbox of this process, the same for all its tools. */
+/** The sandbox that this process uses for all its tools. */
 export type Sandbox = {
   tier: Tier
   launcherPath: string
   bubblewrapPath: string
   paths: SystemPaths
-  limits: Limits
-  /** The first of the users that tools run as; null where we are not root and share our own. */
+  limits: ToolLimits
+  /** The first user id for tools; null where the runner is not root and tools share its user. */
   firstUid: number | null
 }
 
-/** What a tool may do with the folder it works in. */
+/** Access of a tool to its working folder. */
 export type FolderAccess = "write" | "read" | "none"
 
-/** The sandbox of one workspace: the user is its alone as long as it is there. */
-export type Jail = { sandbox: Sandbox; uid: number | null }
+/** The sandbox of one task: no other task has its user id while it is open. */
+export type TaskSandbox = { sandbox: Sandbox; uid: number | null }
 
-/** For what the runner asks of tools itself, outside any workspace. */
-export function ownJail(sandbox: Sandbox): Jail {
+/** A start of a tool in the sandbox of its task. */
+export type Launch = {
+  taskSandbox: TaskSandbox
+  tool: string
+  argv: readonly string[]
+  /** Working folder of the tool. */
+  cwd: string
+  access: FolderAccess
+  timeLimitMs: number
+  /** A file descriptor above 2 that the tool inherits. */
+  keptFd?: number | undefined
+}
+
+const DEVICES = ["/dev/null", "/dev/urandom"]
+const usedUids = new Set<number>()
+
+/** Opens the sandbox of one task, with a user id that no other task has until it is closed. */
+export function openTaskSandbox(sandbox: Sandbox): TaskSandbox {
+  if (sandbox.firstUid === null) return { sandbox, uid: null }
+  // The first is reserved for the runner's own use of tools.
+  let uid = sandbox.firstUid + 1
+  while (usedUids.has(uid)) uid += 1
+  usedUids.add(uid)
+  return { sandbox, uid }
+}
+
+/** Releases the user id; the task's workspace must be removed by then. */
+export function closeTaskSandbox({ uid }: TaskSandbox): void {
+  if (uid !== null) usedUids.delete(uid)
+}
+
+/** The sandbox for tools that the runner starts outside any task. */
+export function runnerSandbox(sandbox: Sandbox): TaskSandbox {
   return { sandbox, uid: sandbox.firstUid }
+}
+
+/** The argv that starts a tool in its sandbox. */
+export function launchArgv(launch: Launch): [string, ...string[]] {
+  const { tier } = launch.taskSandbox.sandbox
+  if (tier === "namespaces") return namespacesArgv(launch)
+  if (tier === "landlock") return landlockArgv(launch)
+  return [launch.tool, ...launch.argv]
+}
+
+/** Limit of processor time; by default what all cores give within the time limit. */
+export function cpuSecondsOf({ cpuSeconds }: ToolLimits, timeLimitMs: number): number {
+  return cpuSeconds ?? Math.ceil((timeLimitMs / 1000) * availableParallelism()) + 1
+}
+
+/** The error line of a sandbox that could not start its tool; null where the tool has run. */
+export function readLaunchFailure(exitCode: number | null, stderr: string): string | null {
+  if (exitCode === 126) return /^launcher: .*$/m.exec(stderr)?.[0] ?? null
+  return exitCode === 1 ? (/^bwrap: .*$/m.exec(stderr)?.[0] ?? null) : null
+}
+
+function landlockArgv(launch: Launch): [string, ...string[]] {
+  const { sandbox, uid } = launch.taskSandbox
+  // The kernel counts threads per user, so that a limit works only for a user of the tool's own.
+  const threads = uid === null ? [] : ["--processes", String(sandbox.limits.threads)]
+  return [sandbox.launcherPath, ...uidArgv(launch), ...threads, ...innerArgv(launch)]
+}
+
+function namespacesArgv(launch: Launch): [string, ...string[]] {
+  const { sandbox } = launch.taskSandbox
+  const threads = ["--processes", String(sandbox.limits.threads)]
+  return [
+    sandbox.launcherPath,
+    "--outer",
+    ...uidArgv(launch),
+    ...keptFdArgv(launch),
+    "--",
+    sandbox.bubblewrapPath,
+    ..."--unshare-all --die-with-parent --clearenv --cap-drop ALL".split(" "),
+    ...rootArgv(launch),
+    "--",
+    sandbox.launcherPath,
+    ...threads,
+    ...innerArgv(launch),
+  ]
+}
+
+/** A root file system with the paths that the launcher's rules allow, and nothing else. */
+function rootArgv({ taskSandbox: { sandbox }, tool, cwd, access }: Launch): string[] {
+  const { read, loaders, links } = sandbox.paths
+  const visible = [...read, ...loaders.filter((path) => !read.some((each) => isBelow(path, each)))]
+  return [
+    ...[...visible, sandbox.launcherPath, findProgram(tool)].flatMap((path) => [
+      "--ro-bind",
+      path,
+      path,
+    ]),
+    ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
+    ...DEVICES.flatMap((path) => ["--dev-bind", path, path]),
+    ...(access === "none" ? [] : [access === "write" ? "--bind" : "--ro-bind", cwd, cwd]),
+    "--chdir",
+    cwd,
+  ]
+}
+
+function innerArgv({ taskSandbox: { sandbox }, ...launch }: Launch): string[] {
+  const { limits, paths } = sandbox
+  const program = findProgram(launch.tool)
+  const limitOptions = {
+    "--memory": limits.memoryBytes,
+    "--file-size": limits.fileBytes,
+    "--cpu": cpuSecondsOf(limits, launch.timeLimitMs),
+    "--files": limits.openFiles,
+  }
+  return [
+    "--chdir",
+    launch.cwd,
+    ...keptFdArgv(launch),
+    ...Object.entries(limitOptions).flatMap(([option, value]) => [option, String(value)]),
+    ...paths.read.flatMap((path) => ["--read", path]),
+    ...[program, ...paths.loaders].flatMap((path) => ["--run", path]),
+    ...(launch.access === "none" ? [] : [`--${launch.access}`, launch.cwd]),
+    "--",
+    program,
+    ...launch.argv,
+  ]
+}
+
+function uidArgv({ taskSandbox: { uid } }: Launch): string[] {
+  return uid === null ? [] : ["--uid", String(uid)]
+}
+
+function keptFdArgv({ keptFd: fd }: Pick<Launch, "keptFd">): string[] {
+  return fd === undefined ? [] : ["--keep-fd", String(fd)]
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`)
+}
+
+/** Absolute path of a program, found through PATH; the name itself where it is not found. */
+export function findProgram(name: string): string {
+  const folders = (process.env["PATH"] ?? "").split(delimiter)
+  const candidates = name.includes("/") ? [resolve(name)] : folders.map((each) => join(each, name))
+  const found = candidates.find((path) => existsSync(path))
+  return found === undefined ? name : realpathSync(found)
 }

@@ -5,19 +5,19 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { startProcess } from "../process.ts"
-import { makeWorkspace, removeWorkspace } from "../workspace.ts"
-import { ownJail } from "./sandbox.ts"
+import { runnerSandbox } from "./sandbox.ts"
 import type { Sandbox, Tier } from "./sandbox.ts"
+import { startProcess } from "./start.ts"
+import { makeWorkspace, removeWorkspace } from "./workspace.ts"
 
 export type Attack = { name: string; refused: boolean }
 
-/** What came of the test of one tier; `problem` says why it is not good enough. */
+/** Result of the test of one tier; `problem` says why it did not pass. */
 export type SelfTest = { tier: Tier; ok: boolean; attacks: Attack[]; problem: string | null }
 
-export type SelfTestPlace = { attackPath: string; ffmpegPath: string; workDir: string }
+export type SelfTestPaths = { attackPath: string; ffmpegPath: string; workDir: string }
 
-/** What the program of attacks tries; one that it does not speak of counts as not refused. */
+/** What the attack program tries; an attack that it does not report counts as not refused. */
 export const ATTACK_NAMES = [
   "read_outside",
   "list_outside",
@@ -45,20 +45,20 @@ const ENCODE =
   "-nostdin -v error -y -f lavfi -i testsrc2=size=64x64:duration=0.2 -c:v mpeg4 made.mp4".split(" ")
 
 /**
- * Attacks a sandbox from within, and encodes in it. What the attacks say of themselves is checked
- * against what they would have left behind.
+ * Runs the attack program and an encode in a sandbox. The results that the program reports are
+ * checked against the traces that a successful attack would leave.
  */
-export async function testSandbox(sandbox: Sandbox, place: SelfTestPlace): Promise<SelfTest> {
-  const jail = ownJail(sandbox)
+export async function testSandbox(sandbox: Sandbox, paths: SelfTestPaths): Promise<SelfTest> {
+  const taskSandbox = runnerSandbox(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
-  const workspace = await makeWorkspace(place.workDir, run, jail.uid)
-  const outside = await makeOutside(jail.uid)
+  const workspace = await makeWorkspace(paths.workDir, run, taskSandbox.uid)
+  const outside = await makeOutside(taskSandbox.uid)
   const listener = await openListener()
   try {
-    const words = [outside, ...listener.ports.map(String)]
+    const attackArgv = [outside, ...listener.ports.map(String)]
     const [attacked, encoded] = await Promise.all([
-      runInside(place.attackPath, words),
-      runInside(place.ffmpegPath, ENCODE),
+      runInside(paths.attackPath, attackArgv),
+      runInside(paths.ffmpegPath, ENCODE),
     ])
     const made = await stat(join(workspace, "made.mp4")).catch(() => null)
     await sleep(ARRIVAL_MS)
@@ -76,13 +76,13 @@ export async function testSandbox(sandbox: Sandbox, place: SelfTestPlace): Promi
 
   function runInside(tool: string, argv: readonly string[]) {
     const access = "write" as const
-    const order = { tool, argv, jail, cwd: workspace, access, timeLimitMs: TIME_LIMIT_MS }
+    const spec = { tool, argv, taskSandbox, cwd: workspace, access, timeLimitMs: TIME_LIMIT_MS }
     const { signal } = new AbortController()
-    return startProcess({ ...order, signal, stdoutBytesMax: 4096 }).finished
+    return startProcess({ ...spec, signal, stdoutBytesMax: 4096 }).finished
   }
 }
 
-/** A folder that only the sandbox keeps the tool's user from. */
+/** A folder outside the workspace that the tool's user owns: only the sandbox protects it. */
 async function makeOutside(uid: number | null): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-outside-"))
   const secret = join(folder, "secret")
@@ -121,11 +121,11 @@ async function openListener() {
   }
 }
 
-function readAttacks(said: string, traces: { isIntact: boolean; wasReached: boolean }): Attack[] {
-  const lines = new Set(said.split("\n"))
-  const told = ATTACK_NAMES.map((name) => ({ name, refused: lines.has(`${name} refused`) }))
+function readAttacks(stdout: string, traces: { isIntact: boolean; wasReached: boolean }): Attack[] {
+  const lines = new Set(stdout.split("\n"))
+  const reported = ATTACK_NAMES.map((name) => ({ name, refused: lines.has(`${name} refused`) }))
   return [
-    ...told,
+    ...reported,
     { name: "traces_outside", refused: traces.isIntact },
     { name: "traces_on_the_network", refused: !traces.wasReached },
   ]

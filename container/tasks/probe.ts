@@ -1,36 +1,31 @@
-import { downloadInput } from "../transfer.ts"
-import type { Ending } from "../report.ts"
-import { noteProcessStarted, processingSeconds } from "../run.ts"
-import type { Run } from "../run.ts"
-import { RunnerError } from "../runner-error.ts"
+import { probeTask } from "../../src/contract/tasks/probe.ts"
+import type { ProbeTaskResult } from "../../src/contract/tasks/probe.ts"
+import { RunnerError, callerFailure } from "../failures.ts"
 import { probeFile } from "../tools/ffprobe.ts"
-import { pathIn } from "../workspace.ts"
+import { downloadInputs } from "../transfer/download.ts"
+import { markProcessStarted } from "./run-context.ts"
+import type { RunContext, TaskOutcome } from "./run-context.ts"
 
-/** Says what the one input is; a file that is no media fails for good. */
-export async function runProbeTask(run: Run): Promise<Ending> {
-  const [input] = run.order.inputs
+export const probe = { definition: probeTask, run: runProbeTask }
+
+/** Probes the one input; a file that is not media fails for good. */
+async function runProbeTask(context: RunContext): Promise<TaskOutcome<ProbeTaskResult>> {
+  const { order, settings, signal, status, taskSandbox, workspace } = context
+  const [input] = order.inputs
   if (!input) throw new RunnerError("internal", "A probe has no input.")
-  run.status.step = "downloading"
-  await downloadInput(run, input, pathIn(run.workspace, input.name))
-  run.status.step = "working"
+  status.phase = "downloading"
+  await downloadInputs(context)
+  status.phase = "working"
   const probed = await probeFile({
-    tool: run.settings.ffprobePath,
-    jail: run.jail,
-    workspace: run.workspace,
+    tool: settings.toolPaths.ffprobe,
+    taskSandbox,
+    workspace,
     name: input.name,
-    signal: run.signal,
-    onSpawn: () => noteProcessStarted(run, "ffprobe"),
+    signal,
+    onSpawn: () => markProcessStarted(context, "ffprobe"),
   })
-  run.status.processingMs += probed.wallMs
-  const processing_seconds = processingSeconds(run.status)
-  if ("probe" in probed) {
-    return { kind: "finished", processing_seconds, outputs: [], probe: probed.probe }
-  }
+  status.processingMs += probed.wallMs
+  if ("probe" in probed) return { result: { kind: "probe", probe: probed.probe } }
   const message = `This is not a media file that can be read: ${probed.reason}.`
-  return {
-    kind: "failed",
-    blame: "caller",
-    processing_seconds,
-    failure: { code: "probe_failed", message, lines: probed.lines },
-  }
+  return callerFailure("probe_failed", message, probed.lines)
 }

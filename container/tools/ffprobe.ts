@@ -1,23 +1,23 @@
 import { z } from "zod"
 import type { ProbeResult } from "../../src/contract/probe.ts"
-import { startProcess } from "../process.ts"
-import type { Jail } from "../sandbox/sandbox.ts"
-import { RunnerError } from "../runner-error.ts"
-import { findUnreadFormat } from "../explain-unread.ts"
-import { cleanLines, tellingLines } from "../stderr-lines.ts"
-import { readingOptionsFor } from "./ffmpeg.ts"
+import { RunnerError } from "../failures.ts"
+import type { TaskSandbox } from "../sandbox/sandbox.ts"
+import { startProcess } from "../sandbox/start.ts"
+import { cleanLines, selectErrorLines } from "./explain.ts"
+import { whitelistOptions } from "./ffmpeg-arguments.ts"
+import { findRefusedFormat } from "./unreadable.ts"
 
-export type Probed = { probe: ProbeResult } | { reason: string; lines: string[] }
+export type ProbeOutcome = { probe: ProbeResult } | { reason: string; lines: string[] }
 
-const LEADING_WORDS = [
+const LEADING_ARGUMENTS = [
   ..."-v error -print_format json -show_format -show_streams".split(" "),
-  ...readingOptionsFor({ protocols: [], formats: [] }),
+  ...whitelistOptions({ protocols: [], formats: [] }),
   "-i",
 ]
 const PROBE_SECONDS_MAX = 60
 const STDOUT_BYTES_MAX = 8 * 1024 * 1024
 
-/** Demuxers that take any text for media. */
+/** Demuxers that accept any text. */
 const TEXT_FORMATS = new Set(["tty"])
 
 const seconds = z.coerce.number().nonnegative().optional().catch(undefined)
@@ -31,7 +31,7 @@ const ffprobeStream = z.looseObject({
   disposition: z.object({ attached_pic: z.number().optional() }).optional(),
 })
 
-const ffprobeAnswer = z.object({
+const ffprobeOutput = z.object({
   streams: z.array(z.record(z.string(), z.unknown())).default([]),
   format: z.record(z.string(), z.unknown()),
 })
@@ -39,64 +39,64 @@ const ffprobeAnswer = z.object({
 const ffprobeFormat = z.looseObject({ format_name: z.string(), duration: seconds })
 
 /**
- * Asks ffprobe about a file of a workspace. `reason` is a sentence's end that says why it is not
- * media; throws where ffprobe itself could not work.
+ * Probes a file of a workspace. `reason` is the end of a sentence that says why it is not media;
+ * throws where ffprobe could not be started, or was killed.
  */
-export async function probeFile(order: {
+export async function probeFile(request: {
   tool: string
-  jail: Jail
+  taskSandbox: TaskSandbox
   workspace: string
   name: string
   signal: AbortSignal
   onSpawn?: () => void
-}): Promise<Probed & { wallMs: number }> {
+}): Promise<ProbeOutcome & { wallMs: number }> {
   const started = startProcess({
-    tool: order.tool,
-    // The prefix keeps a name with a colon or a leading dash from being read as anything else.
-    argv: [...LEADING_WORDS, `file:${order.name}`],
-    jail: order.jail,
-    cwd: order.workspace,
+    tool: request.tool,
+    // The prefix stops a colon or a leading dash in the name from being interpreted.
+    argv: [...LEADING_ARGUMENTS, `file:${request.name}`],
+    taskSandbox: request.taskSandbox,
+    cwd: request.workspace,
     access: "read",
     timeLimitMs: PROBE_SECONDS_MAX * 1000,
     stdoutBytesMax: STDOUT_BYTES_MAX,
-    signal: order.signal,
+    signal: request.signal,
   })
-  if (started.pid !== null) order.onSpawn?.()
+  if (started.pid !== null) request.onSpawn?.()
   const end = await started.finished
-  order.signal.throwIfAborted()
+  request.signal.throwIfAborted()
   if (end.cause === "spawn_failed") {
     throw new RunnerError("internal", "ffprobe could not be started.", {
       cause: new Error(end.spawnError ?? ""),
     })
   }
-  // A crash may be the media's doing; nothing in media sends this signal.
+  // The media may crash ffprobe, but only somebody else can send it SIGKILL.
   if (end.cause === null && end.signal === "SIGKILL") {
     throw new RunnerError("internal", "ffprobe was ended from outside (SIGKILL).")
   }
   const { wallMs } = end
-  const lines = tellingLines(cleanLines(end.stderrTail, order.workspace)).map((line) =>
+  const lines = selectErrorLines(cleanLines(end.stderrTail, request.workspace)).map((line) =>
     line.replace(/^file:/, ""),
   )
-  const unread = findUnreadFormat(lines) ?? lines.at(-1) ?? "it holds no media"
-  const reason = end.cause === "time_limit" ? tooSlow() : unread
-  if (end.exitCode !== 0) return { wallMs, lines, reason: trimReason(reason, order.name) }
-  return { wallMs, ...readAnswer(end.stdout, order.name, lines) }
+  const reading = findRefusedFormat(lines) ?? lines.at(-1) ?? "it holds no media"
+  const reason = end.cause === "time_limit" ? timeoutReason() : reading
+  if (end.exitCode !== 0) return { wallMs, lines, reason: trimReason(reason, request.name) }
+  return { wallMs, ...readOutput(end.stdout, request.name, lines) }
 }
 
-function readAnswer(stdout: string, name: string, lines: string[]): Probed {
-  const answer = ffprobeAnswer.safeParse(parseJson(stdout))
-  if (!answer.success) return { lines, reason: "ffprobe says nothing that can be read of it" }
-  const { streams, format } = answer.data
-  const formatFacts = ffprobeFormat.safeParse(format)
-  if (!formatFacts.success || streams.length === 0) return { lines, reason: "it holds no streams" }
-  const { format_name, duration } = formatFacts.data
+function readOutput(stdout: string, name: string, lines: string[]): ProbeOutcome {
+  const output = ffprobeOutput.safeParse(parseJson(stdout))
+  if (!output.success) return { lines, reason: "ffprobe says nothing that can be read of it" }
+  const { streams, format } = output.data
+  const parsedFormat = ffprobeFormat.safeParse(format)
+  if (!parsedFormat.success || streams.length === 0) return { lines, reason: "it holds no streams" }
+  const { format_name, duration } = parsedFormat.data
   if (TEXT_FORMATS.has(format_name)) return { lines, reason: "it is plain text" }
   if (!streams.some(isUsable)) return { lines, reason: "it holds no stream that can be read" }
   const probe = { format_name, streams, format: { ...format, filename: name } }
   return { probe: { ...sizeAndDuration(streams, duration), ...probe } }
 }
 
-/** Noise passes for a picture without a size, or for sound without a rate. */
+/** Random bytes can pass for video without a size, or for audio without a sample rate. */
 function isUsable(stream: Record<string, unknown>): boolean {
   const { codec_type: type, width, sample_rate: rate } = stream
   if (type === "video") return Number(width) > 0
@@ -107,10 +107,10 @@ function sizeAndDuration(
   streams: ProbeResult["streams"],
   formatSeconds: number | undefined,
 ): Pick<ProbeResult, "width" | "height" | "duration"> {
-  const facts = streams.map((stream) => ffprobeStream.parse(stream))
-  const videos = facts.filter((stream) => stream.codec_type === "video")
+  const parsed = streams.map((stream) => ffprobeStream.parse(stream))
+  const videos = parsed.filter((stream) => stream.codec_type === "video")
   const picture = videos.find((stream) => stream.disposition?.attached_pic !== 1) ?? videos[0]
-  const longest = Math.max(...facts.map((stream) => stream.duration ?? 0))
+  const longest = Math.max(...parsed.map((stream) => stream.duration ?? 0))
   const duration = formatSeconds ?? (longest > 0 ? longest : undefined)
   return {
     ...(picture?.width !== undefined && { width: picture.width }),
@@ -119,7 +119,7 @@ function sizeAndDuration(
   }
 }
 
-function tooSlow(): string {
+function timeoutReason(): string {
   return `it could not be read within ${PROBE_SECONDS_MAX} seconds`
 }
 

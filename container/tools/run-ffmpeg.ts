@@ -1,121 +1,175 @@
-import { watchDisk } from "../disk-watch.ts"
-import { explain, sayWhere } from "../explain.ts"
-import type { Explained, Place } from "../explain.ts"
-import { readOomKills } from "../oom-kills.ts"
-import { startProcess } from "../process.ts"
-import type { ProcessEnd } from "../process.ts"
-import { explainLimit } from "../sandbox/limit-failures.ts"
-import { noteProcessStarted } from "../run.ts"
-import type { Run } from "../run.ts"
-import { RunnerError } from "../runner-error.ts"
-import { cleanLines, tellingLines } from "../stderr-lines.ts"
-import { ffmpegArguments } from "./ffmpeg.ts"
+import { readFile } from "node:fs/promises"
+import type { FailureCode } from "../../src/contract/failure.ts"
+import type { TaskInput } from "../../src/contract/task.ts"
+import { RunnerError, callerFailure } from "../failures.ts"
+import type { TaskFailure } from "../failures.ts"
+import type { ProcessEnd, TerminationCause } from "../sandbox/process.ts"
+import type { TaskSandbox } from "../sandbox/sandbox.ts"
+import { startProcess } from "../sandbox/start.ts"
+import type { ToolLimits } from "../settings.ts"
+import { atCommand, cleanLines, selectErrorLines, explain } from "./explain.ts"
+import type { CommandPosition } from "./explain.ts"
+import { ffmpegArguments } from "./ffmpeg-arguments.ts"
 import { openProgressReader } from "./progress.ts"
 
-/** What a program does to itself, and would do again. */
-const CRASHES = new Set(["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS", "SIGTRAP"])
+/** Signals of a crash, which would happen again. */
+const CRASH_SIGNALS = new Set([
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGILL",
+  "SIGSEGV",
+  "SIGSYS",
+  "SIGTRAP",
+])
 const OUT_OF_MEMORY = /: Cannot allocate memory$/m
-/** A file of a list that is not there; ffmpeg goes on with the others and calls it a success. */
-const LACKING = /^\[concat @ \S+\] Impossible to open '/m
+/** A missing file of a concat list: ffmpeg skips it and exits with 0. */
+const MISSING_LIST_FILE = /^\[concat @ \S+\] Impossible to open '/m
 
-type Command = {
-  words: readonly string[]
-  place: Place
-  timeLimitMs: number
-  onFraction: (fraction: number) => void
-  /** Hears what a run that succeeded said of trouble. */
-  onTrouble: (lines: string[]) => void
+/** What ffmpeg runs with: the settings, the state and the workspace of a task's run. */
+type FfmpegContext = {
+  order: { inputs: readonly TaskInput[] }
+  settings: { toolPaths: Record<"ffmpeg", string> }
+  status: { processingMs: number }
+  workspace: string
+  taskSandbox: TaskSandbox
+  signal: AbortSignal
 }
 
-/** Runs ffmpeg once in a run's workspace; null says that it succeeded. */
+type Command = {
+  argv: readonly string[]
+  position: CommandPosition
+  timeLimitMs: number
+  onSpawn: () => void
+  onFraction: (fraction: number) => void
+  /** Called with the error lines of a command that succeeded. */
+  onWarnings: (lines: string[]) => void
+}
+
+type LimitCause = Extract<
+  TerminationCause,
+  "cpu_limit" | "disk_limit" | "file_limit" | "output_limit"
+>
+
+const SENTENCES: Record<LimitCause, (limits: ToolLimits) => string> = {
+  cpu_limit: () => "It was stopped: it used all the processor time that it may have.",
+  disk_limit: ({ workspaceBytes, workspaceFiles }) =>
+    `It was stopped: a job may write ${formatBytes(workspaceBytes)} in ${workspaceFiles} files.`,
+  file_limit: ({ fileBytes }) =>
+    `It was stopped: a file may have at most ${formatBytes(fileBytes)}.`,
+  output_limit: ({ logBytes }) =>
+    `It was stopped: it said more than ${formatBytes(logBytes)} about itself.`,
+}
+
+/** Runs ffmpeg once in a run's workspace; null means success. */
 export async function runFfmpeg(
-  run: Run,
+  context: FfmpegContext,
   command: Command,
-): Promise<Explained | "time limit" | null> {
+): Promise<TaskFailure | "time limit" | null> {
   if (command.timeLimitMs <= 0) return "time limit"
-  const reader = openProgressReader(command.words, knownSeconds(run))
+  const { order, settings, signal, taskSandbox, workspace } = context
+  const reader = openProgressReader(command.argv, knownDurations(context))
   const oomKills = await readOomKills()
-  const disk = watchDisk(run.workspace)
   const started = startProcess({
-    tool: run.settings.ffmpegPath,
-    argv: ffmpegArguments(command.words),
-    jail: run.jail,
-    cwd: run.workspace,
+    tool: settings.toolPaths.ffmpeg,
+    argv: ffmpegArguments(command.argv),
+    taskSandbox,
+    cwd: workspace,
     access: "write",
-    inputBytes: run.order.inputs.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+    inputBytes: order.inputs.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
     timeLimitMs: command.timeLimitMs,
-    signal: run.signal,
+    signal,
     onStderrLine: (line) => reader.readStderr(line),
     onProgressLine: (line) => {
       const fraction = reader.readProgress(line)
       if (fraction !== null) command.onFraction(fraction)
     },
   })
-  if (started.pid !== null) noteProcessStarted(run, "ffmpeg")
+  if (started.pid !== null) command.onSpawn()
   const end = await started.finished
-  const wasDiskFull = await disk.end()
-  run.status.processingMs += end.wallMs
-  run.signal.throwIfAborted()
+  context.status.processingMs += end.wallMs
+  signal.throwIfAborted()
   if (end.cause === "spawn_failed") {
     throw new RunnerError("internal", "ffmpeg could not be started.", {
       cause: new Error(end.spawnError ?? ""),
     })
   }
   if (end.cause === "time_limit") return "time limit"
-  return await judgeEnd(run, command, end, { wasDiskFull, oomKills })
+  return await interpretEnd(context, command, end, oomKills)
 }
 
-/** What the end of a run means, after the memory kills and the disk that were before it. */
-async function judgeEnd(
-  run: Run,
-  { place, onTrouble }: Command,
+/** What the end of a process means; `oomKills` is the machine's count before its start. */
+async function interpretEnd(
+  { taskSandbox, workspace }: FfmpegContext,
+  { position, onWarnings }: Command,
   end: ProcessEnd,
-  { wasDiskFull, oomKills }: { wasDiskFull: boolean; oomKills: number },
-): Promise<Explained | null> {
+  oomKills: number,
+): Promise<TaskFailure | null> {
   const { exitCode, signal, stderrTail: stderr } = end
   const isOutOfMemory = OUT_OF_MEMORY.test(stderr)
-  const limit = explainLimit(end.cause, run.jail.sandbox.limits)
-  // Some filters ask for memory again and again, and say each time that there is none.
+  const limit = explainLimit(end.cause, taskSandbox.sandbox.limits)
+  // Some filters repeat a failed allocation, and print an error each time.
   if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
-    const message = sayWhere(place, limit.sentence)
-    return { blame: "caller", failure: { code: limit.code, message, lines: [] } }
+    return callerFailure(limit.code, atCommand(position, limit.sentence))
   }
-  // ffmpeg may say success all the same, of a file without its end or an empty pass log.
-  if (wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
-  const isPartial = isOutOfMemory || LACKING.test(stderr)
+  // ffmpeg may exit with 0 all the same, with a truncated file or an empty pass log.
+  if (end.wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
+  const isPartial = isOutOfMemory || MISSING_LIST_FILE.test(stderr)
   if (exitCode === 0 && !isPartial) {
-    onTrouble(tellingLines(cleanLines(stderr, run.workspace)))
+    onWarnings(selectErrorLines(cleanLines(stderr, workspace)))
     return null
   }
-  if (signal === null || limit) {
-    return explain({ stderr, exitCode, workspace: run.workspace, place })
-  }
+  if (signal === null || limit) return explain({ stderr, exitCode, workspace, position })
   const wasOomKilled = signal === "SIGKILL" && (await readOomKills()) > oomKills
-  return killed(place, signal, wasOomKilled)
+  return explainSignal(position, signal, wasOomKilled)
 }
 
-function killed(place: Place, signal: string, isOutOfMemory: boolean): Explained {
-  if (CRASHES.has(signal)) {
-    const message = sayWhere(place, `ffmpeg crashed over this command or its inputs (${signal}).`)
-    return { blame: "caller", failure: { code: "command_failed", message, lines: [] } }
+function explainSignal(
+  position: CommandPosition,
+  signal: string,
+  wasOomKilled: boolean,
+): TaskFailure {
+  if (CRASH_SIGNALS.has(signal)) {
+    const sentence = `ffmpeg crashed over this command or its inputs (${signal}).`
+    return callerFailure("command_failed", atCommand(position, sentence))
   }
-  const sentence = isOutOfMemory
-    ? "The command needs more memory than there is."
-    : `ffmpeg was ended from outside (${signal}).`
-  return {
-    blame: isOutOfMemory ? "caller" : "ours",
-    failure: {
-      code: isOutOfMemory ? "out_of_memory" : "internal",
-      message: sayWhere(place, sentence),
-      lines: [],
-    },
+  if (wasOomKilled) {
+    const sentence = "The command needs more memory than there is."
+    return callerFailure("out_of_memory", atCommand(position, sentence))
   }
+  const message = atCommand(position, `ffmpeg was ended from outside (${signal}).`)
+  return { blame: "ours", failure: { code: "internal", message, lines: [] } }
 }
 
-function knownSeconds(run: Run): ReadonlyMap<string, number> {
+function knownDurations({ order }: FfmpegContext): ReadonlyMap<string, number> {
   return new Map(
-    run.order.inputs.flatMap(({ name, duration_seconds }) =>
+    order.inputs.flatMap(({ name, duration_seconds }) =>
       duration_seconds === undefined ? [] : [[name, duration_seconds] as const],
     ),
   )
+}
+
+/** The limit that ended a process, as a code and a sentence; null for any other cause. */
+function explainLimit(
+  cause: TerminationCause | null,
+  limits: ToolLimits,
+): { code: FailureCode; sentence: string } | null {
+  if (!isLimit(cause)) return null
+  return { code: cause, sentence: SENTENCES[cause](limits) }
+}
+
+function isLimit(cause: TerminationCause | null): cause is LimitCause {
+  return cause !== null && Object.hasOwn(SENTENCES, cause)
+}
+
+function formatBytes(bytes: number): string {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
+  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`
+}
+
+/** How many processes the kernel's OOM killer has killed since boot; 0 where that is not readable. */
+async function readOomKills(): Promise<number> {
+  const text = await readFile("/proc/vmstat", "utf8").catch(() => "")
+  return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0)
 }

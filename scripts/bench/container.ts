@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { buildImage, docker, runScriptIn } from "../image/docker.ts"
 import { findEngine } from "../image/engine.ts"
@@ -7,48 +8,53 @@ import type { ImageService } from "../image/service.ts"
 import type { Caller } from "./caller.ts"
 import { formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
-import type { Lab } from "./lab.ts"
-import { makeMedia, readMedia } from "./media.ts"
-import { submitCommand, untilSuccess, uploadFile } from "./requests.ts"
+import type { BenchScope } from "./scope.ts"
+import { makeMedia } from "./media.ts"
+import { submitCommand, untilSuccess, uploadMedia } from "./requests.ts"
 import { median } from "./statistics.ts"
 
 const TIMES = { cold: 5, warm: 20, encode: 5 }
 const GOALS = { coldMs: 2500, warmMs: 50, encodeRatio: 1.05 }
 const EVENT_MS_MAX = 30_000
-/** Who asks often keeps the encoder waiting, on as few cores as it has here. */
+/** Rarely, since each request takes processor time from the encoder. */
 const POLL_MS = 500
+const LOG_POLL_MS = 50
 const SOURCE =
   "-f lavfi -i testsrc2=size=1280x720:rate=30,noise=alls=5:allf=t -t 30 -c:v libx264 " +
   "-preset veryfast -crf 23 -pix_fmt yuv420p"
 const WORDS = "-c:v libx264 -preset veryfast -crf 26"
 const SHORT = "ffmpeg -f lavfi -i testsrc=size=64x64:rate=10 -t 0.1 -c:v mpeg4 {{out_1}}"
 
-type Bed = { service: ImageService; caller: Caller }
+type Target = { service: ImageService; caller: Caller }
 
-/** Starts of containers and encodes in one, where a Docker engine is at hand. */
-export async function benchContainer(lab: Lab): Promise<Figure[]> {
+/** Container starts, and encodes in a container, where a Docker engine is available. */
+export async function benchContainer(scope: BenchScope): Promise<Figure[]> {
   const engine = await findEngine()
   if (typeof engine === "string") {
     console.error(`Containers were not measured: ${engine}.`)
     return []
   }
-  lab.defer(async () => await engine[Symbol.asyncDispose]())
+  scope.defer(async () => await engine[Symbol.asyncDispose]())
   await buildImage()
   const service = await startImageService({ RUNNER_INSTANCES: "1" })
-  lab.defer(async () => await service[Symbol.asyncDispose]())
+  scope.defer(async () => await service[Symbol.asyncDispose]())
   const { caller } = await service.openAccount("bench")
-  const bed = { service, caller }
-  return [await measureCold(bed), await measureWarm(bed), ...(await measureEncode(bed, lab))]
+  const target = { service, caller }
+  return [
+    await measureCold(target),
+    await measureWarm(target),
+    ...(await measureEncode(target, scope)),
+  ]
 }
 
-async function measureCold(bed: Bed): Promise<Figure> {
-  const firstMs = await acceptMs(bed)
+async function measureCold(target: Target): Promise<Figure> {
+  const firstMs = await acceptMs(target)
   const laterMs: number[] = []
   for (let time = 0; time < TIMES.cold; time += 1) {
-    await docker("kill", ...(await bed.service.containers()))
-    // Its object has to hear of it, as it has when a container ended long ago.
+    await docker("kill", ...(await target.service.containers()))
+    // Its Durable Object has to notice first.
     await sleep(500)
-    laterMs.push(await acceptMs(bed))
+    laterMs.push(await acceptMs(target))
   }
   const measured = median(laterMs)
   return {
@@ -61,9 +67,9 @@ async function measureCold(bed: Bed): Promise<Figure> {
   }
 }
 
-async function measureWarm(bed: Bed): Promise<Figure> {
+async function measureWarm(target: Target): Promise<Figure> {
   const times: number[] = []
-  for (let time = 0; time < TIMES.warm; time += 1) times.push(await acceptMs(bed))
+  for (let time = 0; time < TIMES.warm; time += 1) times.push(await acceptMs(target))
   const measured = median(times)
   return {
     name: `container: warm, submit until a runner took it, median of ${TIMES.warm}`,
@@ -75,23 +81,22 @@ async function measureWarm(bed: Bed): Promise<Figure> {
   }
 }
 
-/** The encode as the service does it and by itself in the same container, in turn. */
-async function measureEncode({ service, caller }: Bed, lab: Lab): Promise<Figure[]> {
-  const path = await makeMedia(lab.makeFolder(), "source.mp4", SOURCE)
-  const file = await uploadFile(caller, "source.mp4", await readMedia(path))
-  await untilSuccess(caller, `/v1/files/${file.id}`)
+/** An encode by the service and by ffmpeg alone in the same container, alternating. */
+async function measureEncode({ service, caller }: Target, scope: BenchScope): Promise<Figure[]> {
+  const path = await makeMedia(await scope.makeFolder(), "source.mp4", SOURCE)
+  const fileId = await uploadMedia(caller, path)
   const [container = ""] = await service.containers()
   await docker("cp", path, `${container}:/work/source.mp4`)
   const times: Record<"task" | "encode" | "bare", number[]> = { task: [], encode: [], bare: [] }
   for (let time = 0; time < TIMES.encode; time += 1) {
     const id = await submitCommand(caller, {
       ffmpeg_command: `ffmpeg -i {{in_1}} ${WORDS} {{out_1}}`,
-      input_files: { in_1: `svc_id://${file.id}` },
+      input_files: { in_1: `svc_id://${fileId}` },
       output_files: { out_1: "encoded.mp4" },
     })
     await untilSuccess(caller, `/v1/commands/${id}`, POLL_MS)
-    const ended = await findSaid(service, "task.ended", id)
-    times.task.push(momentOf(ended) - momentOf(await findSaid(service, "task.accepted", id)))
+    const ended = await findLogged(service, "task.ended", id)
+    times.task.push(timeOf(ended) - timeOf(await findLogged(service, "task.accepted", id)))
     times.encode.push((ended.processing_seconds ?? 0) * 1000)
     times.bare.push(Number(await runScriptIn(container, BARE)))
   }
@@ -124,8 +129,8 @@ const BARE = `import { spawnSync } from "node:child_process"
   if (status !== 0) process.exit(1)
   console.log(performance.now() - beganMs)`
 
-/** From the submit of a short command until a runner said that it took it. */
-async function acceptMs({ service, caller }: Bed): Promise<number> {
+/** From the submit of a short command until a runner logged that it took it. */
+async function acceptMs({ service, caller }: Target): Promise<number> {
   const beganAt = Date.now()
   const id = await submitCommand(caller, {
     ffmpeg_command: SHORT,
@@ -133,7 +138,7 @@ async function acceptMs({ service, caller }: Bed): Promise<number> {
     output_files: { out_1: "out.mp4" },
   })
   await untilSuccess(caller, `/v1/commands/${id}`)
-  return momentOf(await findSaid(service, "task.accepted", id)) - beganAt
+  return timeOf(await findLogged(service, "task.accepted", id)) - beganAt
 }
 
 const line = z.object({
@@ -143,24 +148,29 @@ const line = z.object({
   processing_seconds: z.number().optional(),
 })
 
-type Said = z.infer<typeof line>
+type RunnerEvent = z.infer<typeof line>
 
-/** A container has the clock of this machine. */
-function momentOf({ at }: Said): number {
+/** Comparable with this process's clock, since a container shares it. */
+function timeOf({ at }: RunnerEvent): number {
   return Date.parse(at)
 }
 
-/** What the runner said of a job. */
-async function findSaid(service: ImageService, event: string, jobId: string): Promise<Said> {
-  const lastAt = Date.now() + EVENT_MS_MAX
-  while (Date.now() < lastAt) {
-    const [container = ""] = await service.containers()
-    const lines = (await docker("logs", container)).split("\n").map(parseLine)
-    const said = lines.find((each) => each?.event === event && each.job_id === jobId)
-    if (said) return said
-    await sleep(50)
-  }
-  throw new Error(`no runner said ${event} of ${jobId}`)
+/** An event that the runner logged of a job; waits for it. */
+async function findLogged(
+  service: ImageService,
+  event: string,
+  jobId: string,
+): Promise<RunnerEvent> {
+  const message = `no runner logged ${event} of ${jobId}`
+  return await pWaitFor<RunnerEvent>(
+    async () => {
+      const [container = ""] = await service.containers()
+      const lines = (await docker("logs", container)).split("\n").map(parseLine)
+      const found = lines.find((each) => each?.event === event && each.job_id === jobId)
+      return found !== undefined && pWaitFor.resolveWith(found)
+    },
+    { interval: LOG_POLL_MS, timeout: { milliseconds: EVENT_MS_MAX, message } },
+  )
 }
 
 function parseLine(text: string) {

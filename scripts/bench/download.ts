@@ -4,7 +4,7 @@ import { openCaller } from "./caller.ts"
 import { formatMib } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import { GIB, junk } from "./junk.ts"
-import type { Lab } from "./lab.ts"
+import type { BenchScope } from "./scope.ts"
 import { findWorkerd, residentBytes, watchMemory } from "./memory.ts"
 import { untilFinal, uploadFile } from "./requests.ts"
 import { startBenchService } from "./service.ts"
@@ -16,14 +16,14 @@ const SETTLE_MS = 1000
 const GOAL_BYTES = 32 * 1024 ** 2
 
 /** How workerd's memory grows while a slow client reads a large file by its signed link. */
-export async function benchDownload(lab: Lab): Promise<Figure[]> {
-  const stateDir = lab.makeFolder()
-  const before = await startBenchService(lab, { stateDir })
+export async function benchDownload(scope: BenchScope): Promise<Figure[]> {
+  const stateDir = await scope.makeFolder()
+  const before = await startBenchService(scope, { stateDir })
   const { id } = await uploadFile(before.caller, "junk.bin", junk(GIB))
   await untilFinal(before.caller, `/v1/files/${id}`, 100)
   await before.stop()
-  // What the upload left in a workerd's memory would hide what the download takes.
-  const service = await startBenchService(lab, { stateDir })
+  // A new workerd, since memory that the upload left allocated would hide the download's.
+  const service = await startBenchService(scope, { stateDir })
   const workerdPid = findWorkerd(service.pid)
   if (workerdPid === null) {
     console.error("This system does not tell how much memory a process has.")
@@ -47,7 +47,7 @@ export async function benchDownload(lab: Lab): Promise<Figure[]> {
   ]
 }
 
-/** Follows a file's link and reads so many bytes of it, no faster than the pace; the bytes read. */
+/** Follows a file's link and reads this many bytes at a limited rate; the bytes read. */
 async function readFromLink(service: BenchService, id: string, bytes: number): Promise<number> {
   const redirect = await service.caller.open(`/v1/files/${id}/junk.bin`)
   redirect.resume()

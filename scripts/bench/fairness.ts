@@ -1,11 +1,12 @@
+import pMap from "p-map"
 import type { Caller } from "./caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
-import type { Lab } from "./lab.ts"
+import type { BenchScope } from "./scope.ts"
 import { submitCommand, untilSuccess } from "./requests.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
-import { median } from "./statistics.ts"
+import { median, repeat } from "./statistics.ts"
 
 const FLOOD_JOBS = 1000
 const FLOOD_CALLERS = 8
@@ -16,9 +17,9 @@ const EXTRA_MS_MAX = 200
 const IDLE_RATIO_MAX = 1.2
 
 /** How long an account's job waits while another account has a thousand jobs in the queue. */
-export async function benchFairness(lab: Lab): Promise<Figure[]> {
-  const full = await measure(lab, SLOTS)
-  const room = await measure(lab, SLOTS - 1)
+export async function benchFairness(scope: BenchScope): Promise<Figure[]> {
+  const full = await measure(scope, SLOTS)
+  const room = await measure(scope, SLOTS - 1)
   return [
     {
       name: `fairness: wait behind ${FLOOD_JOBS} jobs that hold every slot, longest`,
@@ -40,32 +41,26 @@ export async function benchFairness(lab: Lab): Promise<Figure[]> {
 }
 
 /** Waits without and beside a flood that may hold `floodSlots` of the slots. */
-async function measure(lab: Lab, floodSlots: number) {
-  const service = await startBenchService(lab, {
+async function measure(scope: BenchScope, floodSlots: number) {
+  const service = await startBenchService(scope, {
     runnerCapacity: SLOTS,
     settings: { PAID_RUNNING_JOBS_MAX: String(floodSlots) },
   })
   const other = await service.openAccount("other")
   await waitMs(service, other)
-  const idleMs = await repeat(() => waitMs(service, other))
+  const idleMs = await repeat(TIMES, () => waitMs(service, other))
   const flood = await submitFlood(service.caller)
   const taskMs = await lengthMs(service, flood)
-  const besideMs = await repeat(() => waitMs(service, other))
+  const besideMs = await repeat(TIMES, () => waitMs(service, other))
   await service.stop()
   return { idleMs, besideMs, taskMs }
 }
 
-async function repeat(work: () => Promise<number>): Promise<number[]> {
-  const measured: number[] = []
-  for (let time = 0; time < TIMES; time += 1) measured.push(await work())
-  return measured
-}
-
 /** From the answer of POST /commands until ffmpeg runs. */
-async function waitMs({ whenSaid }: BenchService, caller: Caller): Promise<number> {
+async function waitMs({ whenLogged }: BenchService, caller: Caller): Promise<number> {
   const id = await submitCommand(caller, order("-f lavfi -i color=s=16x16:d=0.04"))
   const acceptedAt = performance.timeOrigin + performance.now()
-  const startedAt = await whenSaid("process.started", id)
+  const startedAt = await whenLogged("process.started", id)
   await untilSuccess(caller, `/v1/commands/${id}`)
   return startedAt - acceptedAt
 }
@@ -73,19 +68,15 @@ async function waitMs({ whenSaid }: BenchService, caller: Caller): Promise<numbe
 /** Tasks that take their time without taking the processor. */
 async function submitFlood(caller: Caller): Promise<string[]> {
   const work = order(`-re -f lavfi -i color=s=16x16:r=5:d=${TASK_MS / 1000}`)
-  const ids: string[] = []
-  async function submitSome(): Promise<void> {
-    while (ids.length < FLOOD_JOBS) ids.push(await submitCommand(caller, work))
-  }
-  await Promise.all(Array.from({ length: FLOOD_CALLERS }, submitSome))
-  return ids
+  const jobs = Array.from({ length: FLOOD_JOBS })
+  return await pMap(jobs, () => submitCommand(caller, work), { concurrency: FLOOD_CALLERS })
 }
 
 /** How long a task of the flood holds its slot. */
-async function lengthMs({ whenSaid }: BenchService, ids: string[]): Promise<number> {
+async function lengthMs({ whenLogged }: BenchService, ids: string[]): Promise<number> {
   const lengths = ids.slice(4, 8).map(async (id) => {
-    const acceptedAt = await whenSaid("task.accepted", id)
-    return (await whenSaid("task.ended", id)) - acceptedAt
+    const acceptedAt = await whenLogged("task.accepted", id)
+    return (await whenLogged("task.ended", id)) - acceptedAt
   })
   return Math.max(...(await Promise.all(lengths)))
 }

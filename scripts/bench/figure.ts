@@ -1,6 +1,6 @@
 import { formatTable } from "../local/table.ts"
 
-/** One line of the table: what was measured, beside a reference of the same run. */
+/** One row of the table: a measurement and a reference of the same run. */
 export type Figure = {
   name: string
   measured: string
@@ -8,7 +8,7 @@ export type Figure = {
   /** Ratio or difference of the two. */
   comparison: string
   goal: string
-  /** Null where the figure is only for information. */
+  /** Null where there is no goal. */
   isMet: boolean | null
 }
 
@@ -35,7 +35,7 @@ export function formatMib(bytes: number): string {
   return `${(bytes / 1024 ** 2).toFixed(0)} MiB`
 }
 
-/** A difference with its sign, as `format` writes its size. */
+/** A difference with its sign; `format` writes its absolute value. */
 export function formatDifference(value: number, format: (size: number) => string): string {
   return `${value < 0 ? "-" : "+"}${format(Math.abs(value))}`
 }

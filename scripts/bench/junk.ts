@@ -6,7 +6,7 @@ const BLOCKS = 16
 
 export const GIB = 1024 * MIB
 
-/** Bytes that do not compress, made as they are sent: a few random blocks over and over. */
+/** Incompressible bytes, generated as they are sent: a few random blocks, repeated. */
 export function junk(sizeBytes: number): Pick<Body, "sizeBytes" | "chunks"> {
   const blocks = Array.from({ length: BLOCKS }, () => randomBytes(MIB))
   function* chunks(): Generator<Uint8Array> {

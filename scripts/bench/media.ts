@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { readEnvironment } from "../../container/environment.ts"
+import { readEnvironment } from "../../container/settings.ts"
 import type { Body } from "./caller.ts"
 
 const { FFMPEG_PATH, FFPROBE_PATH } = readEnvironment({
@@ -12,20 +12,20 @@ const { FFMPEG_PATH, FFPROBE_PATH } = readEnvironment({
 
 export const tools = { ffmpeg: FFMPEG_PATH, ffprobe: FFPROBE_PATH }
 
-/** A local file as what is uploaded of it. */
+/** A local file as the body of an upload. */
 export async function readMedia(path: string): Promise<Pick<Body, "sizeBytes" | "chunks">> {
   const bytes = await readFile(path)
   return { sizeBytes: bytes.byteLength, chunks: [bytes] }
 }
 
-/** Has ffmpeg make a file in a folder; its path. */
+/** Has ffmpeg make a file in a folder and returns its path. */
 export async function makeMedia(folder: string, name: string, line: string): Promise<string> {
   const path = join(folder, name)
   await runBare(tools.ffmpeg, ["-v", "error", "-nostdin", "-y", ...line.split(" "), path], folder)
   return path
 }
 
-/** Runs a tool with nothing around it; its stdout. Throws where it fails. */
+/** Runs a tool without a sandbox and returns its stdout; throws where it fails. */
 export async function runBare(tool: string, words: string[], folder: string): Promise<string> {
   const child = spawn(tool, words, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] })
   const chunks: Buffer[] = []
@@ -40,6 +40,6 @@ export async function runBare(tool: string, words: string[], folder: string): Pr
   return Buffer.concat(chunks).toString()
 }
 
-/** A picture and a tone of one second, small enough that only the way to ffmpeg takes time. */
+/** One second of video and audio, so small that only the overhead around ffmpeg takes time. */
 export const SMALL_MEDIA =
   "-f lavfi -i testsrc=size=64x64:rate=10 -f lavfi -i sine=frequency=440 -t 1 -c:v libx264 -c:a aac"

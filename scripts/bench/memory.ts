@@ -4,14 +4,14 @@ const SAMPLE_MS = 20
 
 export type MemoryWatch = { stop(): { peakBytes: number } }
 
-/** Resident memory of a workerd, in bytes; null where the system does not tell. */
+/** Resident memory of a workerd, in bytes; null where there is no /proc. */
 export function residentBytes(workerdPid: number | null): number | null {
   const status = workerdPid === null ? null : readProc(`${workerdPid}/status`)
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status ?? "")?.[1]
   return kib === undefined ? null : Number(kib) * 1024
 }
 
-/** Notes the largest resident memory of a process from now on, looking every few milliseconds. */
+/** Samples the resident memory of a process every few milliseconds and keeps the peak. */
 export function watchMemory(workerdPid: number | null): MemoryWatch {
   let peakBytes = 0
   function look(): void {
@@ -36,7 +36,7 @@ export function findWorkerd(parentPid: number): number | null {
   return processes.find(({ pid, name }) => family.has(pid) && name === "workerd")?.pid ?? null
 }
 
-/** By number, so that parents stand before their children. */
+/** Sorted by id, so that parents come before their children. */
 function listProcesses(): { pid: number; name: string; parent: number }[] {
   const pids = readNames().filter((name) => /^\d+$/.test(name))
   return pids

@@ -3,10 +3,10 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { z } from "zod"
 import { patchR2 } from "../local/r2-patch.ts"
 
-/** The program that this file is when it is run: a Worker that puts bodies into R2 as they are. */
+/** Path of this file, which as a program serves a Worker that puts request bodies into R2. */
 export const plainPutProgram = import.meta.filename
 
-/** What it prints once it serves, before its origin. */
+/** Printed once it serves, followed by its origin. */
 export const PLAIN_PUT_READY = "Plain put serves "
 
 const CONTENTS = `export default {

@@ -1,7 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import { basename } from "node:path"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { fileBody, jsonBody } from "./caller.ts"
 import type { Body, Caller } from "./caller.ts"
+import { readMedia } from "./media.ts"
 
 const POLL_MS = 5
 const FINAL_MS_MAX = 90_000
@@ -25,13 +27,13 @@ export type CommandOrder = {
   webhook?: string
 }
 
-/** Submits a command; its id. */
+/** Submits a command and returns its id. */
 export async function submitCommand(caller: Caller, order: CommandOrder): Promise<string> {
   const answer = await caller.ask("POST", "/v1/commands", jsonBody(order))
   return createdCommand.parse(JSON.parse(answer.text)).command_id
 }
 
-/** Uploads a file; its record as it was answered. */
+/** Uploads a file and returns the record of the response. */
 export async function uploadFile(
   caller: Caller,
   name: string,
@@ -42,19 +44,22 @@ export async function uploadFile(
   return record.parse(JSON.parse(answer.text))
 }
 
-/** Asks for a record every few milliseconds until it is final, as a caller in a hurry would. */
+/** Polls a record every few milliseconds until it is final. */
 export async function untilFinal(
   caller: Caller,
   path: `/v1/files/${string}` | `/v1/commands/${string}`,
   pollMs = POLL_MS,
 ): Promise<ServiceRecord> {
-  const lastAt = Date.now() + FINAL_MS_MAX
-  for (;;) {
-    const found = record.parse(JSON.parse((await caller.ask("GET", path)).text))
-    if (found.status === "success" || found.status === "failed") return found
-    if (Date.now() > lastAt) throw new Error(`${path} is still ${found.status}`)
-    await sleep(pollMs)
-  }
+  return await pWaitFor<ServiceRecord>(
+    async () => {
+      const found = record.parse(JSON.parse((await caller.ask("GET", path)).text))
+      return ["success", "failed"].includes(found.status) && pWaitFor.resolveWith(found)
+    },
+    {
+      interval: pollMs,
+      timeout: { milliseconds: FINAL_MS_MAX, message: `${path} is not final yet` },
+    },
+  )
 }
 
 /** As `untilFinal`; throws where the record failed. */
@@ -62,6 +67,13 @@ export async function untilSuccess(...call: Parameters<typeof untilFinal>): Prom
   const found = await untilFinal(...call)
   if (found.status === "success") return found
   throw new Error(`${call[1]} failed: ${found.error}`)
+}
+
+/** Uploads a local file, waits until it is probed, and returns its id. */
+export async function uploadMedia(caller: Caller, path: string): Promise<string> {
+  const { id } = await uploadFile(caller, basename(path), await readMedia(path))
+  await untilSuccess(caller, `/v1/files/${id}`)
+  return id
 }
 
 /** Every command of the account, page by page. */

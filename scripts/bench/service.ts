@@ -1,32 +1,31 @@
 import { EventEmitter } from "node:events"
 import { z } from "zod"
-import { createKey } from "../keys/operator.ts"
-import { freePort } from "../local/ports.ts"
-import { storedSecrets } from "../local/secrets.ts"
+import { parseJson } from "../local/parse-json.ts"
+import { startServiceProcess } from "../local/service-process.ts"
 import { openCaller } from "./caller.ts"
 import type { Caller } from "./caller.ts"
-import type { Lab } from "./lab.ts"
+import type { BenchScope } from "./scope.ts"
 
 const EVENT_MS_MAX = 60_000
 
-/** A service of the benchmark's own, and what it lets the benchmark see. */
+/** A service that the benchmark started, and what can be observed of it. */
 export type BenchService = {
-  /** Asks as an account of the plan `paid`. */
+  /** A client with a key of an account of the plan `paid`. */
   caller: Caller
-  /** A caller of another account, of the same plan. */
+  /** A client of another account of the same plan. */
   openAccount(name: string): Promise<Caller>
-  /** Process id of the start script, whose children workerd and the runner are. */
+  /** Process id of the start script, the parent of workerd and the runner. */
   pid: number
-  /** When the runner said this event of a job, in milliseconds since the epoch; waits for it. */
-  whenSaid: (event: string, jobId: string) => Promise<number>
+  /** When the runner logged this event of a job, in milliseconds since the epoch; waits for it. */
+  whenLogged: (event: string, jobId: string) => Promise<number>
   stop(): Promise<void>
 }
 
 const runnerLine = z.object({ event: z.string(), at: z.iso.datetime(), job_id: z.string() })
 
-/** Starts the service; with the state folder of an earlier one it goes on with its jobs. */
+/** Starts the service; on the state folder of an earlier one it continues that one's jobs. */
 export async function startBenchService(
-  lab: Lab,
+  scope: BenchScope,
   options: {
     stateDir?: string
     runnerCapacity?: number
@@ -34,26 +33,31 @@ export async function startBenchService(
     settings?: Record<string, string>
   } = {},
 ): Promise<BenchService> {
-  const stateDir = options.stateDir ?? lab.makeFolder()
-  const port = await freePort()
-  const program = await lab.start("scripts/start.ts", /^Lathe serves /, {
-    PORT: String(port),
-    STATE_DIR: stateDir,
-    ...options.settings,
-    ...(options.runnerCapacity && { RUNNER_CAPACITY: String(options.runnerCapacity) }),
-  })
-  const whenSaid = readEvents((listener) => program.onLine(listener))
-  const origin = `http://127.0.0.1:${port}`
-  const token = storedSecrets(stateDir)?.OPERATOR_TOKEN ?? ""
+  const { stateDir, runnerCapacity } = options
+  const service = scope.use(
+    await startServiceProcess({
+      ...(stateDir !== undefined && { stateDir }),
+      settings: {
+        ...options.settings,
+        ...(runnerCapacity !== undefined && { RUNNER_CAPACITY: String(runnerCapacity) }),
+      },
+      signal: scope.signal,
+    }),
+  )
+  const whenLogged = readEvents(service.onLine)
   async function openAccount(name: string): Promise<Caller> {
-    const account = { account: name, plan: "paid" as const }
-    const { key } = await createKey({ origin, token, isLocal: true }, account)
-    const caller = openCaller(origin, { "x-api-key": key })
-    lab.defer(() => caller.close())
+    const key = await service.makeKey(name, "paid")
+    const caller = openCaller(service.origin, { "x-api-key": key })
+    scope.defer(() => caller.close())
     return caller
   }
-  const caller = await openAccount("bench")
-  return { caller, openAccount, pid: program.pid, whenSaid, stop: () => program.stop() }
+  return {
+    caller: await openAccount("bench"),
+    openAccount,
+    pid: service.pid,
+    whenLogged,
+    stop: async () => await service[Symbol.asyncDispose](),
+  }
 }
 
 function readEvents(onLine: (listener: (line: string) => void) => void) {
@@ -74,13 +78,5 @@ function readEvents(onLine: (listener: (line: string) => void) => void) {
       await EventEmitter.once(emitter, name, { signal })
     }
     return said.get(name) ?? 0
-  }
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
   }
 }

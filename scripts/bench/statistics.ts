@@ -1,4 +1,4 @@
-/** The middle of some numbers; the mean of the two in the middle where they are even. */
+/** The median of some numbers. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other)
   const low = sorted[Math.floor((sorted.length - 1) / 2)]
@@ -7,7 +7,31 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
-/** Runs work and answers how long it took, in milliseconds. */
+/** Does work this many times, one after the other, and returns all results. */
+export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (let time = 0; time < times; time += 1) results.push(await work())
+  return results
+}
+
+/** Medians of two measurements that alternate, after some rounds that do not count. */
+export async function compareMedians(
+  rounds: { warmUp: number; counted: number },
+  measure: () => Promise<number>,
+  measureReference: () => Promise<number>,
+): Promise<{ measured: number; reference: number }> {
+  async function measureBoth() {
+    return { measured: await measure(), reference: await measureReference() }
+  }
+  await repeat(rounds.warmUp, measureBoth)
+  const all = await repeat(rounds.counted, measureBoth)
+  return {
+    measured: median(all.map(({ measured }) => measured)),
+    reference: median(all.map(({ reference }) => reference)),
+  }
+}
+
+/** Runs work and returns how long it took, in milliseconds. */
 export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()
   await work()

@@ -1,14 +1,15 @@
 import { availableParallelism } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
+import pMap from "p-map"
 import type { Caller } from "./caller.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
-import type { Lab } from "./lab.ts"
-import { makeMedia, readMedia } from "./media.ts"
-import { listCommands, submitCommand, untilSuccess, uploadFile } from "./requests.ts"
+import type { BenchScope } from "./scope.ts"
+import { makeMedia } from "./media.ts"
+import { listCommands, submitCommand, uploadMedia } from "./requests.ts"
 import type { CommandOrder } from "./requests.ts"
 import { startBenchService } from "./service.ts"
-import { median, timeMs } from "./statistics.ts"
+import { median, repeat, timeMs } from "./statistics.ts"
 
 const LOOK_MS = 2000
 const ROUNDS = 4
@@ -19,25 +20,24 @@ const GOAL = { p50Ms: 5, perSecond: 300 }
 /** Longer than it takes to submit everything on a slow machine. */
 const HOLD_SECONDS = 30
 const SETTLE_MS = 300
-/** Commands that are still open when none has ended for so long are lost. */
+/** Open commands count as lost when none has ended for this long. */
 const SILENCE_MS_MAX = 20_000
 const DRAIN_MS_MAX = 75_000
 
-/** How quickly commands are accepted, beside GET /v1/health, and that none of them is lost. */
-export async function benchSubmit(lab: Lab): Promise<Figure[]> {
-  const stateDir = lab.makeFolder()
-  const path = await makeMedia(lab.makeFolder(), "tone.wav", "-f lavfi -i sine -t 0.1")
-  const service = await startBenchService(lab, { stateDir, runnerCapacity: 1 })
+/** How fast commands are accepted, compared with GET /v1/health, and that none of them is lost. */
+export async function benchSubmit(scope: BenchScope): Promise<Figure[]> {
+  const stateDir = await scope.makeFolder()
+  const path = await makeMedia(await scope.makeFolder(), "tone.wav", "-f lavfi -i sine -t 0.1")
+  const service = await startBenchService(scope, { stateDir, runnerCapacity: 1 })
   const { caller } = service
-  const file = await uploadFile(caller, "tone.wav", await readMedia(path))
-  await untilSuccess(caller, `/v1/files/${file.id}`)
+  const fileId = await uploadMedia(caller, path)
   const order = {
     ffmpeg_command: "ffmpeg -i {{in_1}} -c copy {{out_1}}",
-    input_files: { in_1: `svc_id://${file.id}` },
+    input_files: { in_1: `svc_id://${fileId}` },
     output_files: { out_1: "copy.wav" },
   }
   const holder = await submitCommand(caller, holdOrder())
-  await service.whenSaid("process.started", holder)
+  await service.whenLogged("process.started", holder)
 
   const ids: string[] = []
   async function submit(): Promise<void> {
@@ -50,11 +50,11 @@ export async function benchSubmit(lab: Lab): Promise<Figure[]> {
 
   await service.stop()
   const runnerCapacity = 2 * availableParallelism()
-  const drained = await startBenchService(lab, { stateDir, runnerCapacity })
+  const drained = await startBenchService(scope, { stateDir, runnerCapacity })
   return [aloneFigure(alone), togetherFigure(together), await lossFigure(drained.caller, ids)]
 }
 
-/** Keeps the only slot busy and the cores free, so that no other command runs meanwhile. */
+/** Occupies the only slot without load, so that no other command runs meanwhile. */
 function holdOrder(): CommandOrder {
   const source = "-re -f lavfi -i anullsrc=sample_rate=8000"
   return {
@@ -70,10 +70,10 @@ async function compareAlone(caller: Caller, submit: () => Promise<unknown>): Pro
   const submitMs: number[] = []
   const healthMs: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    // What a command sets going must not slow the reference down.
+    // Lets background work of the commands end before the reference is measured.
     await sleep(SETTLE_MS)
-    healthMs.push(...(await timeEachMs(ALONE_TIMES, () => askHealth(caller))))
-    submitMs.push(...(await timeEachMs(ALONE_TIMES, submit)))
+    healthMs.push(...(await repeat(ALONE_TIMES, () => timeMs(() => askHealth(caller)))))
+    submitMs.push(...(await repeat(ALONE_TIMES, () => timeMs(submit))))
   }
   return { measured: median(submitMs), reference: median(healthMs) }
 }
@@ -83,22 +83,9 @@ async function compareTogether(caller: Caller, submit: () => Promise<unknown>): 
   return { measured: await ratePerSecond(submit), reference }
 }
 
-async function timeEachMs(times: number, work: () => Promise<unknown>): Promise<number[]> {
-  const tookMs: number[] = []
-  while (tookMs.length < times) tookMs.push(await timeMs(work))
-  return tookMs
-}
-
 async function ratePerSecond(work: () => Promise<unknown>): Promise<number> {
-  let left = TOGETHER_TIMES
-  async function callOneAfterAnother(): Promise<void> {
-    while (left > 0) {
-      left -= 1
-      await work()
-    }
-  }
-  const callers = Array.from({ length: CALLERS }, () => callOneAfterAnother)
-  const elapsedMs = await timeMs(() => Promise.all(callers.map((call) => call())))
+  const times = Array.from({ length: TOGETHER_TIMES })
+  const elapsedMs = await timeMs(() => pMap(times, work, { concurrency: CALLERS }))
   return (TOGETHER_TIMES * 1000) / elapsedMs
 }
 
@@ -141,7 +128,7 @@ async function lossFigure(caller: Caller, ids: string[]): Promise<Figure> {
   }
 }
 
-/** Waits until no command is open; `isStill` says that some were and none of them moved. */
+/** Waits until no command is open; `isStill` says that open ones made no progress. */
 async function drain(caller: Caller, ids: string[]) {
   const wanted = new Set(ids)
   const startedAt = Date.now()

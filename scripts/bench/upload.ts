@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { toolEnvironment } from "../local/environment.ts"
+import { startProgram, untilReadyLine } from "../local/program.ts"
 import { openCaller } from "./caller.ts"
 import type { Caller } from "./caller.ts"
 import { formatDifference, formatMib, formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import { GIB, junk } from "./junk.ts"
-import type { Lab } from "./lab.ts"
+import type { BenchScope } from "./scope.ts"
 import { findWorkerd, residentBytes, watchMemory } from "./memory.ts"
 import { PLAIN_PUT_READY, plainPutProgram } from "./plain-put.ts"
 import { untilFinal, uploadFile } from "./requests.ts"
@@ -17,37 +19,37 @@ const SETTLE_MS = 1000
 const PING_MS = 50
 const GOAL = { ratio: 0.9, memoryBytes: 32 * 1024 ** 2 }
 
-/** One way to store bytes: the service's, or the plain put that it is compared with. */
-type Way = {
+/** Something that stores uploads: the service, or the plain put that it is compared with. */
+type UploadTarget = {
   caller: Caller
   workerdPid: number | null
   pingPath: string
-  /** Stores bytes and answers what removes them again. */
+  /** Stores bytes and returns what removes them again. */
   store(sizeBytes: number): Promise<() => Promise<void>>
 }
 
 type Measured = { bytesPerSecond: number; growthBytes: number; pingMs: number }
 
 /** Throughput and memory of a large upload, beside a plain put of the same bytes into R2. */
-export async function benchUpload(lab: Lab): Promise<Figure[]> {
-  const ways = [await openService(lab), await openPlainPut(lab)] as const
-  const idle = [await warmUp(ways[0]), await warmUp(ways[1])] as const
+export async function benchUpload(scope: BenchScope): Promise<Figure[]> {
+  const targets = [await openService(scope), await openPlainPut(scope)] as const
+  const idle = [await warmUp(targets[0]), await warmUp(targets[1])] as const
   const rounds: { service: Measured; plain: Measured }[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const service = await measure(ways[0], idle[0])
-    rounds.push({ service, plain: await measure(ways[1], idle[1]) })
+    const service = await measure(targets[0], idle[0])
+    rounds.push({ service, plain: await measure(targets[1], idle[1]) })
   }
   const service = summarize(rounds.map((round) => round.service))
   const plain = summarize(rounds.map((round) => round.plain))
   return [
     throughputFigure(service, plain),
-    ...(ways[0].workerdPid === null ? [] : [memoryFigure(service, plain)]),
+    ...(targets[0].workerdPid === null ? [] : [memoryFigure(service, plain)]),
     pingFigure(service, plain),
   ]
 }
 
-async function openService(lab: Lab): Promise<Way> {
-  const { caller, pid } = await startBenchService(lab)
+async function openService(scope: BenchScope): Promise<UploadTarget> {
+  const { caller, pid } = await startBenchService(scope)
   return {
     caller,
     workerdPid: findWorkerd(pid),
@@ -55,7 +57,7 @@ async function openService(lab: Lab): Promise<Way> {
     async store(sizeBytes) {
       const { id } = await uploadFile(caller, "junk.bin", junk(sizeBytes))
       return async () => {
-        // Its probe reads all of it once more and must not run beside what is measured next.
+        // The probe reads the file once more and must not run during the next measurement.
         await untilFinal(caller, `/v1/files/${id}`, 100)
         await caller.ask("DELETE", `/v1/files/${id}`)
       }
@@ -63,11 +65,12 @@ async function openService(lab: Lab): Promise<Way> {
   }
 }
 
-async function openPlainPut(lab: Lab): Promise<Way> {
-  const variables = { STATE_DIR: lab.makeFolder() }
-  const program = await lab.start(plainPutProgram, new RegExp(`^${PLAIN_PUT_READY}`), variables)
-  const caller = openCaller((await program.ready).slice(PLAIN_PUT_READY.length))
-  lab.defer(() => caller.close())
+async function openPlainPut(scope: BenchScope): Promise<UploadTarget> {
+  const environment = { ...toolEnvironment(), STATE_DIR: await scope.makeFolder() }
+  const program = scope.use(startProgram({ words: [plainPutProgram], environment }))
+  const line = await untilReadyLine(program, new RegExp(`^${PLAIN_PUT_READY}`))
+  const caller = openCaller(line.slice(PLAIN_PUT_READY.length))
+  scope.defer(() => caller.close())
   return {
     caller,
     workerdPid: findWorkerd(program.pid),
@@ -80,18 +83,18 @@ async function openPlainPut(lab: Lab): Promise<Way> {
   }
 }
 
-/** Has everything run once that the upload will use; workerd's resident bytes then. */
-async function warmUp(way: Way): Promise<number> {
-  const remove = await way.store(SMALL_BYTES)
+/** Stores a small file to warm everything up; workerd's resident bytes afterwards. */
+async function warmUp(target: UploadTarget): Promise<number> {
+  const remove = await target.store(SMALL_BYTES)
   await remove()
   await sleep(SETTLE_MS)
-  return residentBytes(way.workerdPid) ?? 0
+  return residentBytes(target.workerdPid) ?? 0
 }
 
-async function measure(way: Way, idleBytes: number): Promise<Measured> {
-  const memory = watchMemory(way.workerdPid)
-  const pings = watchPings(way)
-  const { remove, elapsedMs } = await storeTimed(way)
+async function measure(target: UploadTarget, idleBytes: number): Promise<Measured> {
+  const memory = watchMemory(target.workerdPid)
+  const pings = watchPings(target)
+  const { remove, elapsedMs } = await storeTimed(target)
   const { peakBytes } = memory.stop()
   const pingMs = await pings.stop()
   await remove()
@@ -103,14 +106,14 @@ async function measure(way: Way, idleBytes: number): Promise<Measured> {
   }
 }
 
-async function storeTimed(way: Way) {
+async function storeTimed(target: UploadTarget) {
   const startedMs = performance.now()
-  const remove = await way.store(GIB)
+  const remove = await target.store(GIB)
   return { remove, elapsedMs: performance.now() - startedMs }
 }
 
-/** Asks something small now and then; the p50 of how long its answer took. */
-function watchPings({ caller, pingPath }: Way): { stop(): Promise<number> } {
+/** Sends a small request now and then; the median of the response times. */
+function watchPings({ caller, pingPath }: UploadTarget): { stop(): Promise<number> } {
   const tookMs: number[] = []
   const stopping = new AbortController()
   async function ping(): Promise<void> {

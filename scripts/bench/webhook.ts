@@ -1,14 +1,15 @@
-import { createServer } from "node:http"
 import { text } from "node:stream/consumers"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
+import { startLoopbackServer } from "../local/loopback-server.ts"
 import { openCaller } from "./caller.ts"
 import type { Caller } from "./caller.ts"
 import { formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
-import type { Lab } from "./lab.ts"
+import type { BenchScope } from "./scope.ts"
 import { submitCommand } from "./requests.ts"
 import { startBenchService } from "./service.ts"
-import { median, timeMs } from "./statistics.ts"
+import { median, repeat, timeMs } from "./statistics.ts"
 
 const TIMES = 30
 const DRIPPING = 4
@@ -18,21 +19,21 @@ const BESIDE_GOAL_MS = 200
 
 const event = z.object({ data: z.object({ id: z.string(), completed_at: z.iso.datetime() }) })
 
-/** From a job's end until its webhook is there, alone and while another receiver drips. */
-export async function benchWebhook(lab: Lab): Promise<Figure[]> {
-  const receiver = await openReceiver(lab)
-  const slow = await openReceiver(lab)
-  const service = await startBenchService(lab, {
+/** From a job's end until its webhook arrives, alone and while other receivers answer slowly. */
+export async function benchWebhook(scope: BenchScope): Promise<Figure[]> {
+  const receiver = await openReceiver(scope)
+  const slow = await openReceiver(scope)
+  const service = await startBenchService(scope, {
     settings: { ALLOWED_PRIVATE_HOSTS: "127.0.0.1" },
   })
   const { caller } = service
   const bare = openCaller(receiver.origin)
-  lab.defer(() => bare.close())
-  const bareMs = median(await repeat(() => timeMs(() => bare.ask("GET", "/"))))
-  const aloneMs = median(await repeat(() => receiver.delayMs(caller)))
+  scope.defer(() => bare.close())
+  const bareMs = median(await repeat(TIMES, () => timeMs(() => bare.ask("GET", "/"))))
+  const aloneMs = median(await repeat(TIMES, () => receiver.delayMs(caller)))
   for (let index = 0; index < DRIPPING; index += 1) await submit(caller, `${slow.origin}/drip`)
   await slow.untilDripping(DRIPPING)
-  const besideMs = Math.max(...(await repeat(() => receiver.delayMs(caller))))
+  const besideMs = Math.max(...(await repeat(TIMES, () => receiver.delayMs(caller))))
   return [
     figure("webhook: job final until received, p50", aloneMs, bareMs, GOAL_MS),
     figure(
@@ -55,12 +56,6 @@ function figure(name: string, measured: number, reference: number, goalMs: numbe
   }
 }
 
-async function repeat(work: () => Promise<number>): Promise<number[]> {
-  const measured: number[] = []
-  for (let time = 0; time < TIMES; time += 1) measured.push(await work())
-  return measured
-}
-
 function submit(caller: Caller, webhook: string): Promise<string> {
   return submitCommand(caller, {
     ffmpeg_command: "ffmpeg -f lavfi -i color=s=16x16:d=0.04 -c:v mpeg4 {{out_1}}",
@@ -70,11 +65,11 @@ function submit(caller: Caller, webhook: string): Promise<string> {
   })
 }
 
-/** A receiver that answers at once, and at /drip a byte each second. */
-async function openReceiver(lab: Lab) {
+/** A receiver that answers at once, and at /drip with a byte each second. */
+async function openReceiver(scope: BenchScope) {
   const heard = new Map<string, (delayMs: number) => void>()
   let dripping = 0
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     const receivedAt = Date.now()
     if (request.url === "/drip") {
       dripping += 1
@@ -90,24 +85,17 @@ async function openReceiver(lab: Lab) {
       heard.get(data.id)?.(receivedAt - Date.parse(data.completed_at))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  lab.defer(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === "string") throw new Error("the receiver has no port")
-  const origin = `http://127.0.0.1:${address.port}`
+  const { origin } = scope.use(server)
   return {
     origin,
-    /** Makes a job and answers how long after its end it was heard of, in milliseconds. */
+    /** Makes a job and answers how long after its end its webhook arrived, in milliseconds. */
     async delayMs(caller: Caller): Promise<number> {
       const { promise, resolve } = Promise.withResolvers<number>()
       heard.set(await submit(caller, origin), resolve)
       return await promise
     },
     async untilDripping(count: number): Promise<void> {
-      while (dripping < count) await new Promise((resolve) => setTimeout(resolve, 10))
+      await pWaitFor(() => dripping >= count)
     },
   }
 }

@@ -1,14 +1,14 @@
 import { openAsBlob } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { basename } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { probeResult } from "../../src/contract/probe.ts"
-import { Complaint } from "../local/complaint.ts"
+import { CliError } from "../local/cli-error.ts"
 
-const ASK_AGAIN_AFTER_MS = 60
+const POLL_MS = 60
 
-/** The interface as a caller has it: its address with the version, and a key. */
+/** The API's base URL with its version, a key, and what aborts requests. */
 export type Api = { base: string; key: string; signal: AbortSignal }
 
 const status = z.enum(["pending", "running", "success", "failed"])
@@ -32,21 +32,21 @@ const problem = z.object({ message: z.string() })
 
 export type FileRecord = z.infer<typeof fileRecord>
 
-/** Uploads a file and waits until it is probed; throws a Complaint where it is no media. */
+/** Uploads a file and waits until it is probed; throws a CliError where that fails. */
 export async function uploadFile(api: Api, path: string): Promise<FileRecord> {
   const form = new FormData()
   form.set("file", await openAsBlob(path), basename(path))
   const { id } = fileRecord.parse(await askJson(api, "/files", { method: "POST", body: form }))
   const record = await untilFinal(api, async () => await readFileRecord(api, id))
   if (record.status === "success") return record
-  throw new Complaint(`${basename(path)}: ${record.error ?? "it could not be probed."}`)
+  throw new CliError(`${basename(path)}: ${record.error ?? "it could not be probed."}`)
 }
 
 export async function readFileRecord(api: Api, id: string): Promise<FileRecord> {
   return fileRecord.parse(await askJson(api, `/files/${id}`))
 }
 
-/** Runs one command on one file; tells the job's own progress, in percent, until it ends. */
+/** Runs one command on one file; reports the job's progress in percent until it ends. */
 export async function runCommand(
   api: Api,
   fileId: string,
@@ -74,7 +74,7 @@ export async function runCommand(
   return { failure: record.error ?? "It ended without a result." }
 }
 
-/** Saves what a download_url leads to, by way of its redirect. */
+/** Downloads what a download_url redirects to. */
 export async function download(api: Api, url: string, path: string): Promise<void> {
   const response = await send(api, url, {})
   if (!response.ok || !response.body) throw await refusal(response)
@@ -85,11 +85,14 @@ async function untilFinal<Record extends { status: z.infer<typeof status> }>(
   api: Api,
   read: () => Promise<Record>,
 ): Promise<Record> {
-  for (;;) {
-    const record = await read()
-    if (record.status === "success" || record.status === "failed") return record
-    await sleep(ASK_AGAIN_AFTER_MS, undefined, { signal: api.signal })
-  }
+  return await pWaitFor<Record>(
+    async () => {
+      const record = await read()
+      const isFinal = record.status === "success" || record.status === "failed"
+      return isFinal && pWaitFor.resolveWith(record)
+    },
+    { interval: POLL_MS, signal: api.signal },
+  )
 }
 
 async function askJson(api: Api, path: string, init: RequestInit = {}): Promise<unknown> {
@@ -104,11 +107,11 @@ async function send(api: Api, url: string, init: RequestInit): Promise<Response>
   try {
     return await fetch(url, { ...init, headers, signal: api.signal })
   } catch (error) {
-    throw new Complaint("The service stopped answering.", { cause: error })
+    throw new CliError("The service stopped answering.", { cause: error })
   }
 }
 
-async function refusal(response: Response): Promise<Complaint> {
+async function refusal(response: Response): Promise<CliError> {
   const { data } = problem.safeParse(await response.json().catch(() => null))
-  return new Complaint(data?.message ?? `The service answered with status ${response.status}.`)
+  return new CliError(data?.message ?? `The service answered with status ${response.status}.`)
 }

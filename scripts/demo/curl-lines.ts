@@ -1,6 +1,6 @@
 import type { Recipe } from "./recipe.ts"
 
-/** What one types in a shell to do the same against `npm start`; `source` is the file's path. */
+/** Shell commands that do the same with `npm start`'s service; `source` is the file's path. */
 export function curlLines({ command, outputName }: Recipe, source: string): string {
   const auth = '-H "X-API-Key: $KEY"'
   return `  KEY=$(npm run --silent keys -- create --account demo | tail -n 1)

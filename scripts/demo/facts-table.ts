@@ -9,7 +9,7 @@ export type Facts = {
   loudness: number | null
 }
 
-/** A file before and after, fact by fact; what neither of the two has is left out. */
+/** A table of a file before and after; facts that neither has are left out. */
 export function factsTable(before: Facts, after: Facts): string {
   const rows = facts
     .map(([name, tell]) => [name, tell(before), tell(after)] as const)

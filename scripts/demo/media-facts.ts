@@ -12,7 +12,7 @@ const PICTURE_FORMATS = /^image2$|_pipe$/
 
 export type Stream = z.infer<typeof stream>
 
-/** The first streams of pictures and of sound; the cover of an album is no picture. */
+/** The first video and the first audio stream; cover art does not count as video. */
 export function mainStreams(probe: ProbeResult) {
   const streams = probe.streams.map((each) => stream.parse(each))
   return {
@@ -21,7 +21,7 @@ export function mainStreams(probe: ProbeResult) {
   }
 }
 
-/** Whether a file is one still picture. */
+/** Whether a file is a single image. */
 export function isStill(probe: ProbeResult): boolean {
   return PICTURE_FORMATS.test(probe.format_name)
 }

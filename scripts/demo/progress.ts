@@ -3,7 +3,7 @@ import type { WriteStream } from "node:tty"
 const WIDTH = 40
 const LABEL = "Progress  "
 
-/** A bar that is drawn over itself on a terminal, and a row of numbers anywhere else. */
+/** Shows progress as a bar that is redrawn on a terminal, and as a row of numbers elsewhere. */
 export function openProgress(out: WriteStream) {
   let shown = -1
   return {

@@ -6,7 +6,7 @@ const SKIPPED_SECONDS = 1
 const KEPT_SECONDS_MAX = 20
 /** Shorter media keep their beginning. */
 const SKIP_FROM_SECONDS = 5
-/** loudnorm listens to three seconds before it levels anything: shorter sound gets silence after it. */
+/** loudnorm looks three seconds ahead: shorter sound is padded with silence. */
 const LOUDNORM_FROM_SECONDS = 6
 const WIDTH_MAX = 480
 const WIDTH_SHARE = 0.75
@@ -25,12 +25,12 @@ export type Recipe = {
   purpose: string
 }
 
-/** A piece of the command line, and what it does. */
-type Step = { words: string; purpose: string }
+/** Some options of the command line, and what they do. */
+type CommandPart = { words: string; purpose: string }
 
 /**
- * Commands that change a file so that one sees and hears it, best first: the next is for an ffmpeg
- * without drawtext or a font. None where there is neither picture nor sound.
+ * Commands that change a file visibly and audibly, best first: the second is for an ffmpeg without
+ * drawtext or a font. None where there is neither video nor audio.
  */
 export function recipeFor(probe: ProbeResult): Recipe[] {
   const { video, audio } = mainStreams(probe)
@@ -47,21 +47,21 @@ export function recipeFor(probe: ProbeResult): Recipe[] {
   })
 }
 
-function recipe(before: Step[], after: Step[], outputName: string): Recipe {
+function recipe(before: CommandPart[], after: CommandPart[], outputName: string): Recipe {
   const words = [...before.map(wordsOf), "-i {{in_1}}", ...after.map(wordsOf)].join(" ")
-  const purpose = [...before, ...after].map((step) => step.purpose).join(", ")
+  const purpose = [...before, ...after].map((part) => part.purpose).join(", ")
   return { command: `ffmpeg ${words} {{out_1}}`, outputName, purpose }
 }
 
-function wordsOf(step: Step): string {
-  return step.words
+function wordsOf(part: CommandPart): string {
+  return part.words
 }
 
-function mapped(stream: Stream, step: Step): Step {
-  return { ...step, words: `-map 0:${stream.index} ${step.words}` }
+function mapped(stream: Stream, part: CommandPart): CommandPart {
+  return { ...part, words: `-map 0:${stream.index} ${part.words}` }
 }
 
-function trim({ duration = Infinity }: ProbeResult): Step[] {
+function trim({ duration = Infinity }: ProbeResult): CommandPart[] {
   const skips = duration >= SKIP_FROM_SECONDS && duration < Infinity
   const left = skips ? duration - SKIPPED_SECONDS : duration
   return [
@@ -83,7 +83,7 @@ function changePicture(width: number, mark: { filter: string; purpose: string },
   }
 }
 
-function levelSound(seconds: number): Step {
+function levelSound(seconds: number): CommandPart {
   const filter =
     seconds < LOUDNORM_FROM_SECONDS
       ? `apad=whole_dur=${LOUDNORM_FROM_SECONDS},${LEVEL},atrim=duration=${seconds.toFixed(3)}`

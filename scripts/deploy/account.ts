@@ -13,10 +13,10 @@ const credentials = z.union([
 
 const identity = z.object({ accounts: z.array(z.object({ id: z.string(), name: z.string() })) })
 
-/** The account to deploy to, or the sentence that says why there is none. */
+/** The account to deploy to, or a sentence that says why there is none. */
 export type FoundAccount = { isFound: true; api: Cloudflare } | { isFound: false; problem: string }
 
-/** Whose account it is, as wrangler's log-in and CLOUDFLARE_ACCOUNT_ID say. */
+/** Finds the account that wrangler's log-in and CLOUDFLARE_ACCOUNT_ID name. */
 export async function findAccount(environment: NodeJS.ProcessEnv): Promise<FoundAccount> {
   const headers = await findCredentials(environment)
   if (!headers) return lacking(LOG_IN)
@@ -25,7 +25,7 @@ export async function findAccount(environment: NodeJS.ProcessEnv): Promise<Found
   return await findOnlyAccount(headers)
 }
 
-/** The same account with credentials that are good for a while again: a log-in lasts an hour. */
+/** The same account with fresh credentials: those of a log-in expire after an hour. */
 export async function refreshCredentials(api: Cloudflare): Promise<Cloudflare> {
   return { ...api, headers: (await findCredentials(process.env)) ?? api.headers }
 }

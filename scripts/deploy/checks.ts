@@ -1,37 +1,37 @@
 import { z } from "zod"
-import { Complaint } from "../local/complaint.ts"
-import type { DeploymentPlace } from "../local/operator-tokens.ts"
-import { keptNames } from "../local/operator-tokens.ts"
+import { CliError } from "../local/cli-error.ts"
+import type { DeploymentId } from "../local/deployment-record.ts"
+import { recordedNames } from "../local/deployment-record.ts"
 import { findAccount } from "./account.ts"
 import { call } from "./cloudflare.ts"
-import type { Answer, Cloudflare } from "./cloudflare.ts"
+import type { ApiResult, Cloudflare } from "./cloudflare.ts"
 import { settingsOfClone } from "./config.ts"
 import { readDeployed } from "./deployed.ts"
 import type { DeployedWorker } from "./deployed.ts"
 import { findDomainProblem } from "./domain.ts"
 import { findDockerProblem, findWrongTools } from "./machine.ts"
-import { findClosedServices, sayRefusal } from "./services.ts"
+import { findClosedServices, describeRefusal } from "./services.ts"
 import { mergeSettings, readWanted } from "./settings.ts"
-import type { Settings, Wanted } from "./settings.ts"
+import type { WorkerVariables, Wanted } from "./settings.ts"
 
 const NO_SUBDOMAIN_CODE = 10_007
 
-/** Everything that the steps after the checks need to know. */
+/** What the phases after the checks work with. */
 export type Deployment = {
-  place: DeploymentPlace
+  id: DeploymentId
   api: Cloudflare
   name: string
   /** Null before the first deployment. */
   deployed: DeployedWorker | null
-  /** The Worker's settings as they are to be. */
-  vars: Settings
+  /** The Worker's settings after the deployment. */
+  vars: WorkerVariables
   /** Where callers reach it, without /v1. */
   origin: string
 }
 
 type Outcome = { problems: string[]; deployment: Deployment | null }
 
-/** Checks this machine, the settings and the account; a Complaint names all that is missing. */
+/** Checks this machine, the settings and the account; a CliError names all that is missing. */
 export async function checkEverything(
   environment: NodeJS.ProcessEnv,
   stateDir: string,
@@ -47,9 +47,9 @@ export async function checkEverything(
   return deployment
 }
 
-/** A Complaint that lists what keeps a deployment from starting. */
-export function missing(problems: string[]): Complaint {
-  return new Complaint(
+/** A CliError that lists the problems that prevent a deployment. */
+export function missing(problems: string[]): CliError {
+  return new CliError(
     `Nothing was changed, since this is missing:\n${problems.map((one) => `- ${one}`).join("\n")}`,
   )
 }
@@ -61,7 +61,10 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
   const wanted = readWanted(environment)
   const subdomain = await call(api, "GET", "/workers/subdomain")
   if (!subdomain.isOk && subdomain.code !== NO_SUBDOMAIN_CODE) {
-    return { problems: [sayRefusal(subdomain, `on account ${api.accountId}`)], deployment: null }
+    return {
+      problems: [describeRefusal(subdomain, `on account ${api.accountId}`)],
+      deployment: null,
+    }
   }
   const problems = await findClosedServices(api)
   // A name that is not valid cannot be looked up.
@@ -70,20 +73,20 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
   return { problems: [...problems, ...site.problems], deployment: site.deployment }
 }
 
-/** What is deployed already, and what the settings make of it. */
+/** Reads what is deployed already and derives the deployment from it and the settings. */
 async function checkSite(site: {
   environment: NodeJS.ProcessEnv
   stateDir: string
   api: Cloudflare
   wanted: Wanted
-  subdomain: Answer
+  subdomain: ApiResult
 }): Promise<Outcome> {
   const { environment, stateDir, api, wanted, subdomain } = site
   const problems: string[] = []
   const { name } = wanted
-  const place = { stateDir, accountId: api.accountId, name }
+  const id = { stateDir, accountId: api.accountId, name }
   const deployed = await readDeployed(api, name)
-  const [other] = environment["LATHE_NAME"] === undefined ? keptNames(place) : []
+  const [other] = environment["LATHE_NAME"] === undefined ? recordedNames(id) : []
   if (!deployed && other !== undefined && other !== name) {
     problems.push(
       `This machine has deployed "${other}" to the account: set LATHE_NAME to it, or to ${name} for a second deployment.`,
@@ -102,11 +105,11 @@ async function checkSite(site: {
     )
     return { problems, deployment: null }
   }
-  return { problems, deployment: { place, api, name, deployed, vars, origin } }
+  return { problems, deployment: { id, api, name, deployed, vars, origin } }
 }
 
 /** Null where the account has no workers.dev name and the deployment no domain of its own. */
-function originOf(vars: Deployment["vars"], name: string, subdomain: Answer): string | null {
+function originOf(vars: Deployment["vars"], name: string, subdomain: ApiResult): string | null {
   const { LATHE_DOMAIN: domain, PUBLIC_ORIGIN: known } = vars
   if (domain === undefined && !subdomain.isOk) return null
   if (typeof known === "string") return new URL(known).origin

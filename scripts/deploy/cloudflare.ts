@@ -1,16 +1,16 @@
 import { z } from "zod"
-import { Complaint } from "../local/complaint.ts"
+import { CliError } from "../local/cli-error.ts"
 
 const ANSWER_WITHIN_MS = 60_000
 const PUBLIC_API = "https://api.cloudflare.com/client/v4"
 
-/** Cloudflare's codes for a Worker, a bucket and a workers.dev name that are not there. */
+/** Cloudflare's error codes for a Worker, a bucket or a workers.dev name that does not exist. */
 const NOT_FOUND_CODES = [10_006, 10_007]
 
-/** Cloudflare's API as one account's credentials see it. */
+/** An account at Cloudflare's API and the headers with its credentials. */
 export type Cloudflare = { accountId: string; headers: Record<string, string> }
 
-export type Answer =
+export type ApiResult =
   | { isOk: true; result: unknown }
   | { isOk: false; status: number; code: number | null; message: string }
 
@@ -20,13 +20,13 @@ const envelope = z.object({
   errors: z.array(z.object({ code: z.number(), message: z.string() })).nullish(),
 })
 
-/** Asks for a path below the account; a refusal is an answer, silence is a Complaint. */
+/** Requests a path of the account; returns error answers too, throws a CliError without one. */
 export async function call(
   api: Cloudflare,
   method: "GET" | "POST" | "PUT",
   path: string,
   body?: unknown,
-): Promise<Answer> {
+): Promise<ApiResult> {
   const base = process.env["CLOUDFLARE_API_BASE_URL"] ?? PUBLIC_API
   const response = await send(`${base}/accounts/${api.accountId}${path}`, {
     method,
@@ -45,8 +45,8 @@ export async function call(
   }
 }
 
-/** The result of a call, read by a schema; throws a Complaint with Cloudflare's words otherwise. */
-export async function demand<T>(
+/** The result of a call, parsed; throws a CliError with Cloudflare's message otherwise. */
+export async function callOrThrow<T>(
   api: Cloudflare,
   schema: z.ZodType<T>,
   request: { method?: "GET" | "POST" | "PUT"; path: string; body?: unknown },
@@ -57,7 +57,7 @@ export async function demand<T>(
   return read(schema, answer.result, path)
 }
 
-/** As `demand` for a GET; null where Cloudflare says that there is no such thing. */
+/** As `callOrThrow` for a GET; null where the resource does not exist. */
 export async function find<T>(
   api: Cloudflare,
   schema: z.ZodType<T>,
@@ -74,19 +74,19 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     return await fetch(url, init)
   } catch (error) {
     const { host } = new URL(url)
-    throw new Complaint(`Cloudflare's API does not answer at ${host}.`, { cause: error })
+    throw new CliError(`Cloudflare's API does not answer at ${host}.`, { cause: error })
   }
 }
 
 function read<T>(schema: z.ZodType<T>, result: unknown, path: string): T {
   const parsed = schema.safeParse(result)
   if (parsed.success) return parsed.data
-  throw new Complaint(`Cloudflare's answer to ${path} is not what it was when this was written.`, {
+  throw new CliError(`Cloudflare's answer to ${path} is not what it was when this was written.`, {
     cause: parsed.error,
   })
 }
 
-function refused(method: string, path: string, answer: Answer & { isOk: false }): Complaint {
+function refused(method: string, path: string, answer: ApiResult & { isOk: false }): CliError {
   const code = answer.code === null ? "" : ` [code: ${answer.code}]`
-  return new Complaint(`Cloudflare refused ${method} ${path}: ${answer.message}${code}`)
+  return new CliError(`Cloudflare refused ${method} ${path}: ${answer.message}${code}`)
 }

@@ -2,13 +2,15 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
-import type { Settings } from "./settings.ts"
+import { POOLS } from "../../src/runner/pools.ts"
+import { instanceTypeSetting } from "./settings.ts"
+import type { WorkerVariables } from "./settings.ts"
 
-/** The clone; wrangler.toml's paths are relative to it. */
+/** Root of the repository, which wrangler.toml's paths are relative to. */
 export const CLONE = resolve(import.meta.dirname, "../..")
 const NAME_IN_CONFIG = "lathe"
 
-// Its types stand in a package that wrangler does not install.
+// Its types are in a package that wrangler does not install.
 const readRawConfig = z
   .custom<(place: { config: string }) => { rawConfig: unknown }>((it) => typeof it === "function")
   .parse(experimental_readRawConfig)
@@ -45,21 +47,15 @@ const config = z.looseObject({
 
 export type Config = z.infer<typeof config>
 
-/** Settings that size the containers of a class. */
-const SIZES = [
-  { className: "MediaRunner", type: "RUNNER_INSTANCE_TYPE", instances: "RUNNER_INSTANCES" },
-  { className: "FetchRunner", type: "FETCH_INSTANCE_TYPE", instances: "FETCH_INSTANCES" },
-]
-
 /** The settings that wrangler.toml has. */
-export function settingsOfClone(): Settings {
+export function settingsOfClone(): WorkerVariables {
   return readSource().vars
 }
 
-/** What is deployed: wrangler.toml under the deployment's name, with settings and whole paths. */
+/** What is deployed: wrangler.toml with the deployment's names, settings and absolute paths. */
 export function deriveConfig(deployment: {
   name: string
-  vars: Settings
+  vars: WorkerVariables
   accountId?: string
   databaseIds?: Readonly<Record<string, string>>
 }): Config {
@@ -105,7 +101,7 @@ export function deriveConfig(deployment: {
   }
 }
 
-/** Names of the queues that a configuration speaks of, each once. */
+/** Names of all queues of a configuration, each once. */
 export function queuesOf({ queues: { producers, consumers } }: Config): string[] {
   const names = [
     ...producers.map(({ queue }) => queue),
@@ -114,7 +110,7 @@ export function queuesOf({ queues: { producers, consumers } }: Config): string[]
   return [...new Set(names)]
 }
 
-/** Writes a configuration where wrangler can be pointed at it; says where. */
+/** Writes a configuration to a file for wrangler; returns its path. */
 export function writeConfig(stateDir: string, name: string, value: Config): string {
   const path = join(stateDir, "deploy", name, "wrangler.json")
   mkdirSync(dirname(path), { recursive: true })
@@ -130,11 +126,11 @@ function readSource(): Config {
 function deriveContainer(
   source: z.infer<typeof container>,
   name: string,
-  vars: Settings,
+  vars: WorkerVariables,
 ): z.infer<typeof container> {
-  const size = SIZES.find(({ className }) => className === source.class_name)
-  const type = size && vars[size.type]
-  const instances = size && vars[size.instances]
+  const pool = Object.values(POOLS).find(({ className }) => className === source.class_name)
+  const type = pool && vars[instanceTypeSetting(pool)]
+  const instances = pool && vars[pool.instances]
   const { image_build_context: context } = source
   const imagePath = resolve(CLONE, source.image)
   return {

@@ -1,11 +1,11 @@
 import { z } from "zod"
 import { find } from "./cloudflare.ts"
 import type { Cloudflare } from "./cloudflare.ts"
-import type { Settings } from "./settings.ts"
+import type { WorkerVariables } from "./settings.ts"
 
 /** The Worker as it is deployed now. */
 export type DeployedWorker = {
-  vars: Settings
+  vars: WorkerVariables
   secretNames: string[]
   /** Null where traffic is split between versions. */
   versionId: string | null
@@ -22,7 +22,7 @@ const deploymentList = z.object({
   deployments: z.array(z.object({ versions: z.array(z.object({ version_id: z.string() })) })),
 })
 
-/** What Cloudflare has under a Worker's name; null where there is no such Worker. */
+/** Reads the deployed Worker of a name; null where there is none. */
 export async function readDeployed(api: Cloudflare, name: string): Promise<DeployedWorker | null> {
   const worker = `/workers/scripts/${name}`
   const settings = await find(api, workerSettings, `${worker}/settings`)
@@ -39,8 +39,8 @@ export async function readDeployed(api: Cloudflare, name: string): Promise<Deplo
   }
 }
 
-function varsOf(bindings: z.infer<typeof binding>[]): Settings {
-  const vars: Settings = {}
+function varsOf(bindings: z.infer<typeof binding>[]): WorkerVariables {
+  const vars: WorkerVariables = {}
   for (const one of bindings) {
     if (one === null) continue
     vars[one.name] = "text" in one ? one.text : one.json

@@ -1,8 +1,8 @@
 import { Resolver } from "node:dns/promises"
 
 /**
- * Why a host name should not be taken; null where nothing is known to be there. wrangler replaces
- * the record of a name without asking where no person sits at a terminal.
+ * Why a host name should not be used; null where it resolves to nothing. Without a terminal,
+ * wrangler replaces the DNS record of a name without asking.
  */
 export async function findDomainProblem(domain: string): Promise<string | null> {
   const resolver = new Resolver({ timeout: 2000, tries: 2 })

@@ -4,11 +4,11 @@ import { join } from "node:path"
 import { CLONE } from "./config.ts"
 import type { Config } from "./config.ts"
 
-/** Everything that the Worker and the image are made of. */
-const SOURCES = ["src/**/*", "container/**/*", "package.json", ".dockerignore"]
+/** The files that Worker and image are built from. */
+const SOURCES = ["src/**/*", "container/**/*", "package.json", "package-lock.json", ".dockerignore"]
 const LEFT_OUT = ["container/launcher/build/**"]
 
-/** One text for all that a deployment is made of: the same again where nothing has changed. */
+/** A hash of the configuration and of all sources of a deployment. */
 export function fingerprintOf(config: Config): string {
   const hash = createHash("sha256").update(JSON.stringify(config))
   const entries = globSync(SOURCES, { cwd: CLONE, exclude: LEFT_OUT, withFileTypes: true })

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import { Complaint } from "../local/complaint.ts"
+import { CliError } from "../local/cli-error.ts"
 
 export type Flags = {
   wantsHelp: boolean
@@ -20,7 +20,7 @@ creates only what is missing, and goes on where a run before it failed.
 It needs Docker, and either \`npx wrangler login\` or CLOUDFLARE_API_TOKEN with CLOUDFLARE_ACCOUNT_ID.
 Settings are read from the environment and remembered by the deployment: docs/operate.md has them.`
 
-/** What the words after the command ask for; throws a Complaint with the usage otherwise. */
+/** Parses the command's arguments; throws a CliError with the usage where they are not valid. */
 export function parseFlags(words: string[]): Flags {
   const values = parseWords(words)
   const flags = {
@@ -50,6 +50,6 @@ function parseWords(words: string[]) {
   }
 }
 
-function misused(sentence: string): Complaint {
-  return new Complaint(`${sentence}\n\n${USAGE}`)
+function misused(sentence: string): CliError {
+  return new CliError(`${sentence}\n\n${USAGE}`)
 }

@@ -1,42 +1,44 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
-import { Complaint } from "../local/complaint.ts"
+import { CliError } from "../local/cli-error.ts"
 
-const PATIENCE_MS = 300_000
-const ASK_AGAIN_AFTER_MS = 2000
-const ANSWER_WITHIN_MS = 10_000
+const LIVE_MS_MAX = 300_000
+const POLL_MS = 2000
+const ANSWER_MS_MAX = 10_000
 
 const healthy = z.object({ status: z.literal("ok") })
 
-/** Waits until the service says that it is well; a new name takes minutes to be known. */
+/** Waits until the service is healthy; a new host name takes minutes to resolve everywhere. */
 export async function untilLive(origin: string): Promise<void> {
   const url = `${origin}/v1/health`
-  const lastTryAt = Date.now() + PATIENCE_MS
-  for (;;) {
-    const said = await askHealth(url)
-    if (said === null) return
-    if (Date.now() > lastTryAt) {
-      throw new Complaint(
-        `${url} did not answer with "ok" within ${PATIENCE_MS / 1000} seconds; at last it said: ${said}`,
-      )
-    }
-    await sleep(ASK_AGAIN_AFTER_MS)
-  }
+  let lastProblem = "nothing"
+  const isLive = await pWaitFor<boolean>(
+    async () => {
+      const problem = await findHealthProblem(url)
+      lastProblem = problem ?? lastProblem
+      return problem === null && pWaitFor.resolveWith(true)
+    },
+    { interval: POLL_MS, timeout: { milliseconds: LIVE_MS_MAX, fallback: () => false } },
+  )
+  if (isLive) return
+  throw new CliError(
+    `${url} did not answer with "ok" within ${LIVE_MS_MAX / 1000} seconds; at last it said: ${lastProblem}`,
+  )
 }
 
-/** Whether the operator's routes open with a token. */
+/** Whether the operator's routes accept a token. */
 export async function opensOperatorRoutes(origin: string, token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${token}` }
-  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX)
   const response = await fetch(`${origin}/operator/keys`, { headers, signal })
   await response.body?.cancel()
   return response.ok
 }
 
-/** Null where the service is well, else what was heard instead. */
-async function askHealth(url: string): Promise<string | null> {
+/** Null where the service is healthy, else what it answered instead. */
+async function findHealthProblem(url: string): Promise<string | null> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
     const text = await response.text()
     if (!response.ok) return `status ${response.status}`
     return healthy.safeParse(JSON.parse(text)).success ? null : "something else"

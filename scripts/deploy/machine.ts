@@ -10,7 +10,7 @@ const DOCKER_ADVICE =
   "Docker does not answer, and it builds the image of the runners: install and start Docker, or a " +
   "program that speaks its language, and see that `docker info` works."
 
-/** What is wrong with the programs of this machine that a deployment needs, a sentence each. */
+/** Problems of this machine's Node and wrangler, a sentence each. */
 export function findWrongTools(): string[] {
   const problems: string[] = []
   if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR_MIN) {
@@ -23,12 +23,12 @@ export function findWrongTools(): string[] {
   return problems
 }
 
-/** What the tools are, for a person. */
+/** Versions of the tools, to be printed. */
 export function toolVersions(): string {
   return `Node ${process.versions.node}, wrangler ${wranglerJson.version}`
 }
 
-/** Null where Docker's engine answers, else what to do. */
+/** Null where the Docker engine answers, else a sentence that says what to do. */
 export async function findDockerProblem(): Promise<string | null> {
   // wrangler finds Docker in the same way.
   const program = process.env["WRANGLER_DOCKER_BIN"] ?? "docker"

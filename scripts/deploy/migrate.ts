@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts"
-import { demandWrangler } from "./wrangler.ts"
+import { runWranglerOrThrow } from "./wrangler.ts"
 
-/** Brings the databases to the newest migration; `where` says which ones. */
+/** Applies all migrations; `where` holds wrangler's options that select the databases. */
 export async function migrate(
   config: Config,
   configPath: string,
@@ -10,7 +10,7 @@ export async function migrate(
   const said: string[] = []
   for (const { binding, database_name: name } of config.d1_databases) {
     const words = ["d1", "migrations", "apply", binding, "--config", configPath, ...where]
-    const { output } = await demandWrangler(words)
+    const { output } = await runWranglerOrThrow(words)
     const isNew = !output.includes("No migrations to apply")
     said.push(`${name} ${isNew ? "brought to the newest migration" : "has every migration"}`)
   }

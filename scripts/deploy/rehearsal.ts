@@ -7,9 +7,9 @@ import type { Config } from "./config.ts"
 import { findDockerProblem, findWrongTools, toolVersions } from "./machine.ts"
 import { migrate } from "./migrate.ts"
 import { describeSettings, mergeSettings, readWanted } from "./settings.ts"
-import { demandWrangler } from "./wrangler.ts"
+import { runWranglerOrThrow } from "./wrangler.ts"
 
-/** Does everything of a deployment that needs no account, in places that are thrown away. */
+/** Does every part of a deployment that needs no account, in temporary folders. */
 export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string): Promise<void> {
   const wanted = readWanted(environment)
   const problems = [...findWrongTools(), ...wanted.problems]
@@ -30,7 +30,7 @@ export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string)
     const said = await migrate(config, configPath, ["--local", "--persist-to", folder])
     console.log(`Database: ${said}, in a copy that is thrown away.`)
     const words = ["--config", configPath, "--outdir", join(folder, "bundle")]
-    await demandWrangler(["deploy", "--dry-run", "--containers-rollout=none", ...words])
+    await runWranglerOrThrow(["deploy", "--dry-run", "--containers-rollout=none", ...words])
     console.log("Worker: wrangler builds it and takes its configuration; no image was built.")
   } finally {
     rmSync(folder, { recursive: true })

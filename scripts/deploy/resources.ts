@@ -1,11 +1,11 @@
 import { z } from "zod"
-import { demand, find } from "./cloudflare.ts"
+import { callOrThrow, find } from "./cloudflare.ts"
 import type { Cloudflare } from "./cloudflare.ts"
 import { queuesOf } from "./config.ts"
 import type { Config } from "./config.ts"
 
 const DAY_SECONDS = 86_400
-/** The Worker's own sweep ends an upload after one day; this catches what it never knew of. */
+/** The Worker's sweep aborts an upload after one day; this rule aborts those without a record. */
 const ABORT_AFTER_DAYS = 2
 const RULE_ID = "abort-unfinished-uploads"
 
@@ -14,14 +14,14 @@ const database = named.extend({ uuid: z.string() })
 const queue = z.object({ queue_name: z.string() })
 const lifecycle = z.object({ rules: z.array(z.looseObject({ id: z.string() })).default([]) })
 
-export type Made = {
-  /** What was not there before, as a person calls it. */
+export type CreatedResources = {
+  /** What was created, as it is printed. */
   made: string[]
   databaseIds: Record<string, string>
 }
 
-/** Makes the databases, buckets and queues of a configuration that the account lacks. */
-export async function makeResources(api: Cloudflare, config: Config): Promise<Made> {
+/** Creates the databases, buckets and queues of a configuration that the account lacks. */
+export async function makeResources(api: Cloudflare, config: Config): Promise<CreatedResources> {
   const made: string[] = []
   const databaseIds: Record<string, string> = {}
   for (const { database_name: name } of config.d1_databases) {
@@ -35,10 +35,10 @@ export async function makeResources(api: Cloudflare, config: Config): Promise<Ma
 async function ensureDatabase(api: Cloudflare, name: string, made: string[]): Promise<string> {
   const path = "/d1/database"
   const query = `?name=${encodeURIComponent(name)}&per_page=100`
-  const found = await demand(api, z.array(database), { path: path + query })
+  const found = await callOrThrow(api, z.array(database), { path: path + query })
   const existing = found.find((one) => one.name === name)
   if (existing) return existing.uuid
-  const created = await demand(api, database, { method: "POST", path, body: { name } })
+  const created = await callOrThrow(api, database, { method: "POST", path, body: { name } })
   made.push(`D1 database ${name}`)
   return created.uuid
 }
@@ -46,10 +46,10 @@ async function ensureDatabase(api: Cloudflare, name: string, made: string[]): Pr
 async function ensureBucket(api: Cloudflare, name: string, made: string[]): Promise<void> {
   const path = `/r2/buckets/${name}`
   if (!(await find(api, named, path))) {
-    await demand(api, named, { method: "POST", path: "/r2/buckets", body: { name } })
+    await callOrThrow(api, named, { method: "POST", path: "/r2/buckets", body: { name } })
     made.push(`R2 bucket ${name}`)
   }
-  const { rules } = await demand(api, lifecycle, { path: `${path}/lifecycle` })
+  const { rules } = await callOrThrow(api, lifecycle, { path: `${path}/lifecycle` })
   if (rules.some(({ id }) => id === RULE_ID)) return
   const condition = { type: "Age", maxAge: ABORT_AFTER_DAYS * DAY_SECONDS }
   const rule = {
@@ -59,15 +59,15 @@ async function ensureBucket(api: Cloudflare, name: string, made: string[]): Prom
     abortMultipartUploadsTransition: { condition },
   }
   const body = { rules: [...rules, rule] }
-  await demand(api, z.unknown(), { method: "PUT", path: `${path}/lifecycle`, body })
+  await callOrThrow(api, z.unknown(), { method: "PUT", path: `${path}/lifecycle`, body })
   made.push(`its rule ${RULE_ID}`)
 }
 
 async function ensureQueue(api: Cloudflare, name: string, made: string[]): Promise<void> {
   const path = "/queues"
   const query = `?name=${encodeURIComponent(name)}`
-  const found = await demand(api, z.array(queue), { path: path + query })
+  const found = await callOrThrow(api, z.array(queue), { path: path + query })
   if (found.some(({ queue_name }) => queue_name === name)) return
-  await demand(api, queue, { method: "POST", path, body: { queue_name: name } })
+  await callOrThrow(api, queue, { method: "POST", path, body: { queue_name: name } })
   made.push(`queue ${name}`)
 }

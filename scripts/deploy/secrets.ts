@@ -1,27 +1,27 @@
 import { randomBytes } from "node:crypto"
-import { readKept, writeKept } from "../local/operator-tokens.ts"
+import { readDeploymentRecord, writeDeploymentRecord } from "../local/deployment-record.ts"
 import type { Deployment } from "./checks.ts"
 
 const SECRET_BYTES = 32
 
 export type SecretPlan = {
-  /** What goes to the Worker with its next version; the rest it has and keeps. */
+  /** Secrets to send with the Worker's next version; it keeps the others. */
   toSend: Record<string, string>
   said: string
 }
 
-/** Makes the secrets that the Worker lacks; the operator token is kept here before it is sent. */
+/** Makes the secrets that the Worker lacks; the operator token is stored here before it is sent. */
 export function planSecrets(deployment: Deployment, rotatesOperatorToken: boolean): SecretPlan {
-  const { place, deployed } = deployment
+  const { id, deployed } = deployment
   const there = deployed?.secretNames ?? []
-  const kept = readKept(place)
+  const kept = readDeploymentRecord(id)
   const toSend: Record<string, string> = {}
   if (!there.includes("LATHE_SECRET")) toSend["LATHE_SECRET"] = randomText()
   const isTokenMade = rotatesOperatorToken || !there.includes("OPERATOR_TOKEN")
   const token = kept.nextOperatorToken ?? (isTokenMade ? randomText() : undefined)
   if (token !== undefined) {
     toSend["OPERATOR_TOKEN"] = token
-    writeKept(place, { ...kept, nextOperatorToken: token })
+    writeDeploymentRecord(id, { ...kept, nextOperatorToken: token })
   }
   return { toSend, said: sentenceOf(Object.keys(toSend), kept.operatorToken !== undefined) }
 }

@@ -1,9 +1,9 @@
 import { call } from "./cloudflare.ts"
-import type { Answer, Cloudflare } from "./cloudflare.ts"
+import type { ApiResult, Cloudflare } from "./cloudflare.ts"
 
 const SERVER_ERROR = 500
 
-/** What a deployment uses of an account, a call that only reads of it, and what opens it. */
+/** Services that a deployment uses, a read-only call of each, and how to get access to it. */
 const SERVICES = [
   { name: "D1", path: "/d1/database?per_page=10", advice: "" },
   { name: "Queues", path: "/queues?page=1", advice: "" },
@@ -21,22 +21,22 @@ const SERVICES = [
   },
 ]
 
-export type Refusal = Answer & { isOk: false }
+export type Refusal = ApiResult & { isOk: false }
 
-/** Which services the account or its credentials do not open, a sentence each. */
+/** Services that the account or its credentials have no access to, a sentence each. */
 export async function findClosedServices(api: Cloudflare): Promise<string[]> {
   const sentences = await Promise.all(
     SERVICES.map(async ({ name, path, advice }) => {
       const answer = await call(api, "GET", path)
       if (answer.isOk) return []
-      return [sayRefusal(answer, `for ${name} on account ${api.accountId}`) + advice]
+      return [describeRefusal(answer, `for ${name} on account ${api.accountId}`) + advice]
     }),
   )
   return sentences.flat()
 }
 
-/** One refusal stands for a plan that lacks something and for a token that lacks its right. */
-export function sayRefusal({ status, message }: Refusal, forWhat: string): string {
+/** The same answer is given where the plan lacks a service and where the token may not use it. */
+export function describeRefusal({ status, message }: Refusal, forWhat: string): string {
   if (status >= SERVER_ERROR) return `Cloudflare's API is not well: ${message}. Try again later.`
   return `Cloudflare refuses these credentials ${forWhat}: ${message}. docs/operate.md lists the rights that a token needs.`
 }

@@ -1,4 +1,6 @@
 import { z } from "zod"
+import { POOLS } from "../../src/runner/pools.ts"
+import type { Pool } from "../../src/runner/pools.ts"
 import { settings } from "../../src/settings.ts"
 
 const INSTANCE_TYPES = [
@@ -11,12 +13,10 @@ const INSTANCE_TYPES = [
 ] as const
 const NAME_CHARACTERS_MAX = 40
 
-/** Names of the settings that replace some of wrangler.toml's; the Worker keeps it like a setting. */
+/** A variable of the deployed Worker that names the settings which override wrangler.toml's. */
 const GIVEN = "LATHE_GIVEN"
 
-const count = z.coerce.number().int().positive()
-
-/** The Worker's own settings; not the secrets, nor what only a runner on one machine needs. */
+/** The Worker's own settings, without the secrets and without those of a local runner. */
 const serviceSettings = settings.omit({
   LATHE_SECRET: true,
   OPERATOR_TOKEN: true,
@@ -26,16 +26,18 @@ const serviceSettings = settings.omit({
   IO_ORIGIN: true,
 })
 
-/** Settings of the deployment itself, which its Worker keeps for the next run and never reads. */
+/** Settings of the deployment: variables of the Worker that only the next deployment reads. */
 const deploymentSettings = z.object({
   /** Host name of a zone in the account; the service answers there and not on workers.dev. */
   LATHE_DOMAIN: z.string().regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "expected a host name"),
-  RUNNER_INSTANCE_TYPE: z.enum(INSTANCE_TYPES),
-  FETCH_INSTANCES: count,
-  FETCH_INSTANCE_TYPE: z.enum(INSTANCE_TYPES),
 })
 
-const shape = { ...serviceSettings.shape, ...deploymentSettings.shape }
+/** The instance type of the containers of each pool. */
+const instanceTypes = Object.fromEntries(
+  Object.values(POOLS).map((pool) => [instanceTypeSetting(pool), z.enum(INSTANCE_TYPES)] as const),
+)
+
+const shape = { ...serviceSettings.shape, ...deploymentSettings.shape, ...instanceTypes }
 const settingNames = z.object(shape).keyof().options
 
 const deploymentName = z
@@ -43,20 +45,26 @@ const deploymentName = z
   .max(NAME_CHARACTERS_MAX)
   .regex(/^[a-z]([a-z0-9-]*[a-z0-9])?$/, "expected small letters, digits and dashes")
 
-export type Settings = Record<string, z.core.util.JSONType>
+/** Variables of a deployed Worker, by name. */
+export type WorkerVariables = Record<string, z.core.util.JSONType>
 
 export type Wanted = {
-  /** Name of the Worker and first part of the names of everything else. */
+  /** Name of the Worker, and prefix of the names of all other resources. */
   name: string
-  /** Settings that the environment gives. */
+  /** Settings that the environment sets. */
   values: Record<string, string>
-  /** Settings that the environment takes back, by being empty. */
+  /** Settings that are empty in the environment, which resets them to their defaults. */
   dropped: string[]
   /** What is wrong with them, a sentence each. */
   problems: string[]
 }
 
-/** What the environment says of a deployment. */
+/** The setting that sizes the containers of a pool: `RUNNER_INSTANCE_TYPE` for `RUNNER_INSTANCES`. */
+export function instanceTypeSetting({ instances }: Pool): string {
+  return instances.replace(/_INSTANCES$/, "_INSTANCE_TYPE")
+}
+
+/** Reads the name and the settings of a deployment from the environment. */
 export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
   const name = environment["LATHE_NAME"] ?? "lathe"
   const values: Record<string, string> = {}
@@ -73,15 +81,20 @@ export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
 }
 
 /**
- * The settings to deploy: those wanted, over those that the deployed Worker was given, over the
- * clone's own. A setting that only came from a clone is not kept, so that a newer clone can change it.
+ * The settings to deploy: the environment's override those that an operator set on the deployed
+ * Worker, which override wrangler.toml's. A deployed value that came from wrangler.toml is not
+ * kept, so that a newer clone can change it.
  */
-export function mergeSettings(wanted: Wanted, deployed: Settings, fromClone: Settings): Settings {
+export function mergeSettings(
+  wanted: Wanted,
+  deployed: WorkerVariables,
+  fromClone: WorkerVariables,
+): WorkerVariables {
   const given = givenNames(deployed)
   const kept = Object.entries(deployed).filter(
     ([name]) => name !== GIVEN && (!(name in fromClone) || given.includes(name)),
   )
-  const merged: Settings = { ...Object.fromEntries(kept), ...wanted.values }
+  const merged: WorkerVariables = { ...Object.fromEntries(kept), ...wanted.values }
   for (const name of wanted.dropped) delete merged[name]
   const wasOfDomain = deployed["PUBLIC_ORIGIN"] === originOf(deployed["LATHE_DOMAIN"])
   if (wanted.values["PUBLIC_ORIGIN"] === undefined && wasOfDomain) delete merged["PUBLIC_ORIGIN"]
@@ -93,8 +106,8 @@ export function mergeSettings(wanted: Wanted, deployed: Settings, fromClone: Set
   return Object.fromEntries(all.toSorted(([one], [other]) => one.localeCompare(other)))
 }
 
-/** The settings that an operator can set, as they are deployed, for a person. */
-export function describeSettings(values: Settings): string {
+/** The deployed values of the settings that an operator can set, as one line. */
+export function describeSettings(values: WorkerVariables): string {
   const lines = settingNames.flatMap((name) => {
     const { [name]: value } = values
     if (value === undefined) return []
@@ -103,7 +116,7 @@ export function describeSettings(values: Settings): string {
   return lines.length > 0 ? lines.join(" ") : "every default"
 }
 
-function givenNames(deployed: Settings): string[] {
+function givenNames(deployed: WorkerVariables): string[] {
   const { [GIVEN]: names } = deployed
   return typeof names === "string" ? names.split(",") : []
 }

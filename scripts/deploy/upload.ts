@@ -1,23 +1,23 @@
 import { rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { Complaint } from "../local/complaint.ts"
-import { readKept, writeKept } from "../local/operator-tokens.ts"
+import { CliError } from "../local/cli-error.ts"
+import { readDeploymentRecord, writeDeploymentRecord } from "../local/deployment-record.ts"
 import { refreshCredentials } from "./account.ts"
 import type { Deployment } from "./checks.ts"
 import type { Config } from "./config.ts"
 import { readDeployed } from "./deployed.ts"
 import { fingerprintOf } from "./fingerprint.ts"
-import { demandWrangler } from "./wrangler.ts"
+import { runWranglerOrThrow } from "./wrangler.ts"
 
-/** Builds and deploys Worker and containers where they are not yet as the clone has them. */
+/** Builds and deploys Worker and containers, unless the deployed version is of the same sources. */
 export async function deployWorker(
   deployment: Deployment,
   config: Config,
   configPath: string,
   secrets: Record<string, string>,
 ): Promise<string> {
-  const { place, api, name, deployed } = deployment
-  const kept = readKept(place)
+  const { id, api, name, deployed } = deployment
+  const kept = readDeploymentRecord(id)
   const fingerprint = fingerprintOf(config)
   const isSame =
     kept.deployed?.fingerprint === fingerprint && kept.deployed.versionId === deployed?.versionId
@@ -28,9 +28,9 @@ export async function deployWorker(
   console.log(`Building and deploying; a first time takes minutes. It is told in ${logPath}`)
   await runDeploy(configPath, secrets, logPath)
   const versionId = (await readDeployed(await refreshCredentials(api), name))?.versionId
-  if (!versionId) throw new Complaint(`Cloudflare does not show the version; see ${logPath}`)
+  if (!versionId) throw new CliError(`Cloudflare does not show the version; see ${logPath}`)
   const token = kept.nextOperatorToken ?? kept.operatorToken
-  writeKept(place, {
+  writeDeploymentRecord(id, {
     origin: deployment.origin,
     ...(token !== undefined && { operatorToken: token }),
     deployed: { fingerprint, versionId },
@@ -38,7 +38,7 @@ export async function deployWorker(
   return `deployed version ${versionId}`
 }
 
-/** Secrets go by a file that only this user can read and that is gone afterwards. */
+/** Secrets are passed in a file that only this user can read and that is removed afterwards. */
 async function runDeploy(
   configPath: string,
   secrets: Record<string, string>,
@@ -51,7 +51,7 @@ async function runDeploy(
       writeFileSync(path, JSON.stringify(secrets), { mode: 0o600 })
       words.push("--secrets-file", path)
     }
-    await demandWrangler(words, { logPath })
+    await runWranglerOrThrow(words, { logPath })
   } finally {
     rmSync(path, { force: true })
   }

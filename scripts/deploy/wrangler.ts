@@ -4,23 +4,23 @@ import { appendFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
-import { Complaint } from "../local/complaint.ts"
+import { CliError } from "../local/cli-error.ts"
 
 const TAIL_LINES = 25
 const manifestPath = createRequire(import.meta.url).resolve("wrangler/package.json")
 
-/** Nobody is asked anything, nothing is sent to anyone, and what is printed is plain text. */
+/** No prompts, no metrics, and plain text as output. */
 const QUIET = { CI: "1", NO_COLOR: "1", FORCE_COLOR: "0", WRANGLER_SEND_METRICS: "false" }
 
 export type WranglerRun = { isOk: boolean; stdout: string; output: string }
 
 export type WranglerOptions = {
   environment?: Record<string, string>
-  /** A file that what it prints is added to while it runs. */
+  /** A file that its output is appended to while it runs. */
   logPath?: string
 }
 
-/** Runs the wrangler of package.json to its end. */
+/** Runs the installed wrangler to its end. */
 export async function runWrangler(
   words: string[],
   { environment = {}, logPath }: WranglerOptions = {},
@@ -45,18 +45,18 @@ export async function runWrangler(
   return { isOk: child.exitCode === 0, stdout: run.stdout, output }
 }
 
-/** As `runWrangler`; throws a Complaint with the end of what it printed where it fails. */
-export async function demandWrangler(
+/** As `runWrangler`; throws a CliError with the end of its output where it fails. */
+export async function runWranglerOrThrow(
   words: string[],
   options: WranglerOptions = {},
 ): Promise<WranglerRun> {
   const run = await runWrangler(words, options)
   if (run.isOk) return run
   const tail = run.output.split("\n").slice(-TAIL_LINES).join("\n")
-  throw new Complaint(`wrangler ${words.slice(0, 3).join(" ")} said:\n${tail}`)
+  throw new CliError(`wrangler ${words.slice(0, 3).join(" ")} said:\n${tail}`)
 }
 
-/** The JSON that a run printed, perhaps below a warning; null where it printed none. */
+/** The JSON at the end of a run's output, perhaps below a warning; null where there is none. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.slice(Math.max(0, text.search(/[[{]/))))

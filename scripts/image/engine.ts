@@ -5,15 +5,15 @@ import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { docker } from "./docker.ts"
 
-/** A Docker engine that this process can use from now on. */
+/** A Docker engine that this process can use until it is disposed of. */
 export type Engine = AsyncDisposable
 
 const LAB = resolve("../shared/container-lab/up.sh")
 const UP_MS_MAX = 600_000
 
 /**
- * Finds a Docker engine: the one that answers, else one of a laboratory beside the repository, which
- * is stopped again if it did not run before. Answers why there is none.
+ * Finds a Docker engine: the one that answers, else one of a laboratory beside the repository,
+ * which is stopped again if it did not run before. Returns why there is none.
  */
 export async function findEngine(): Promise<Engine | string> {
   if (await answers()) return { [Symbol.asyncDispose]: () => Promise.resolve() }

@@ -1,43 +1,40 @@
-import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { once } from "node:events"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { createInterface } from "node:readline"
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { createKey } from "../keys/operator.ts"
 import { openCaller } from "../bench/caller.ts"
 import type { Caller } from "../bench/caller.ts"
-import { diesWithParent } from "../local/parent-death.ts"
+import { isHealthy } from "../local/health.ts"
 import { freePort } from "../local/ports.ts"
+import { startProgram } from "../local/program.ts"
+import type { Program } from "../local/program.ts"
+import { makeTempFolder } from "../local/temp-folder.ts"
 import { useWorkerdThatDiesWithParent } from "../local/worker.ts"
 import { docker } from "./docker.ts"
 
-/** Not its starter, which would leave it alone where it is killed. */
+/** Not `bin/wrangler.js`, which starts this one and, when it is killed, leaves it running. */
 const WRANGLER = "node_modules/wrangler/wrangler-dist/cli.js"
 const STOP_MS_MAX = 15_000
 const READY_MS_MAX = 240_000
-const READY_POLL_MS = 100
-const TAIL_LINES = 60
+const POLL_MS = 100
 
-/** The Worker with its containers, as `wrangler dev` runs them, on a state of its own. */
+/** The Worker with its containers under `wrangler dev`, with a state folder of its own. */
 export type ImageService = AsyncDisposable & {
   origin: string
-  /** What signs task tokens. */
+  /** The LATHE_SECRET that signs task tokens. */
   secret: string
   openAccount(name: string): Promise<{ key: string; caller: Caller }>
   /** Ids of the containers of media runners that run now. */
   containers(): Promise<string[]>
 }
 
-/** Starts it with these settings and answers once it serves. */
+/** Starts it with these settings and returns once it serves. */
 export async function startImageService(
   settings: Record<string, string> = {},
 ): Promise<ImageService> {
   await using started = new AsyncDisposableStack()
-  const folder = await mkdtemp(join(tmpdir(), "lathe-image-"))
-  started.defer(async () => await rm(folder, { recursive: true, force: true, maxRetries: 3 }))
+  const folder = started.use(await makeTempFolder("image")).path
   const name = `lathe-test-${randomBytes(4).toString("hex")}`
   const secret = randomBytes(24).toString("hex")
   const token = randomBytes(24).toString("hex")
@@ -46,15 +43,20 @@ export async function startImageService(
   const secrets = join(folder, "secrets")
   await writeFile(secrets, `LATHE_SECRET=${secret}\nOPERATOR_TOKEN=${token}\n`, { mode: 0o600 })
   const state = ["--config", config, "--persist-to", join(folder, "state")]
-  await wrangler(["d1", "migrations", "apply", "DB", "--local", ...state], folder).ended
+  await using migrating = startWrangler(
+    ["d1", "migrations", "apply", "DB", "--local", ...state],
+    folder,
+  )
+  if ((await migrating.exited) !== 0) throw failure("wrangler d1 migrations failed", migrating)
   started.defer(() => removeContainers(name))
   const port = await freePort()
   const variables = Object.entries(settings).flatMap(([key, value]) => ["--var", `${key}:${value}`])
   const words = ["--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"]
-  const serving = wrangler(["dev", ...state, "--env-file", secrets, ...words, ...variables], folder)
-  started.defer(() => serving.stop())
+  const serving = started.use(
+    startWrangler(["dev", ...state, "--env-file", secrets, ...words, ...variables], folder),
+  )
   const origin = `http://127.0.0.1:${port}`
-  await Promise.race([untilHealthy(origin), serving.ended])
+  await untilServing(serving, origin)
   const running = started.move()
   return {
     origin,
@@ -71,7 +73,7 @@ export async function startImageService(
   }
 }
 
-/** The project's configuration with containers on, from another folder and under another name. */
+/** wrangler.toml with containers enabled, absolute paths and another name. */
 function deriveConfig(text: string, name: string): string {
   return text
     .replace(/^name = .*$/m, `name = "${name}"`)
@@ -88,34 +90,40 @@ async function containersOf(name: string): Promise<string[]> {
   return own.map((line) => line.split(" ")[0] ?? "")
 }
 
-/** Until none is left: workerd removes its own at the same time, and then ours is refused. */
+/** Repeats until none is left, since a removal fails while workerd removes the same container. */
 async function removeContainers(name: string): Promise<void> {
-  const lastAt = Date.now() + STOP_MS_MAX
-  for (;;) {
-    // An engine that is gone has none.
+  async function isRemoved(): Promise<boolean> {
+    // Without an engine there are no containers.
     const ids = await docker("ps", "--all", "--quiet", "--filter", `name=${name}`).catch(() => "")
-    if (ids === "" || Date.now() > lastAt) return
+    if (ids === "") return true
     await docker("rm", "--force", "--volumes", ...ids.split("\n")).catch(() => null)
-    await sleep(READY_POLL_MS)
+    return false
   }
+  const timeout = { milliseconds: STOP_MS_MAX, fallback: () => undefined }
+  await pWaitFor(isRemoved, { interval: POLL_MS, timeout })
 }
 
-/** Wrangler builds the images before it serves. */
-async function untilHealthy(origin: string): Promise<void> {
-  const lastAt = Date.now() + READY_MS_MAX
-  for (;;) {
-    const answer = await fetch(`${origin}/v1/health`).catch(() => null)
-    if (answer?.ok) return
-    if (Date.now() > lastAt) throw new Error("wrangler dev did not become ready in time")
-    await sleep(READY_POLL_MS)
-  }
+/** Waits long enough for wrangler to build the images, which it does before it serves. */
+async function untilServing(serving: Program, origin: string): Promise<void> {
+  let hasExited = false
+  void serving.exited.then(() => (hasExited = true))
+  await pWaitFor(
+    async () => {
+      if (hasExited) throw failure("wrangler dev ended", serving)
+      return await isHealthy({ url: `${origin}/v1/health` })
+    },
+    {
+      interval: POLL_MS,
+      timeout: { milliseconds: READY_MS_MAX, message: "wrangler dev did not become ready in time" },
+    },
+  )
 }
 
-function wrangler(words: string[], folder: string) {
+function startWrangler(words: string[], folder: string): Program {
   useWorkerdThatDiesWithParent()
-  const [program, ...rest] = diesWithParent([process.execPath, WRANGLER, ...words])
-  const child = spawn(program, rest, {
-    env: {
+  return startProgram({
+    words: [WRANGLER, ...words],
+    environment: {
       ...process.env,
       CI: "1",
       NO_COLOR: "1",
@@ -124,31 +132,10 @@ function wrangler(words: string[], folder: string) {
       WRANGLER_LOG_PATH: join(folder, "logs"),
       CLOUDFLARE_CF_FETCH_ENABLED: "false",
     },
-    stdio: ["ignore", "pipe", "pipe"],
   })
-  const tail: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface(stream).on("line", (line) => {
-      tail.push(line)
-      if (tail.length > TAIL_LINES) tail.shift()
-    })
-  }
-  const exited = once(child, "exit")
-  let isStopping = false
-  async function end(): Promise<void> {
-    await exited
-    if (child.exitCode === 0 || isStopping) return
-    throw new Error(`wrangler ${words[0]} ended:\n${tail.join("\n")}`)
-  }
-  return {
-    /** Rejects where it ends by itself and not well. */
-    ended: end(),
-    async stop() {
-      isStopping = true
-      child.kill("SIGTERM")
-      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX)
-      await exited
-      clearTimeout(timer)
-    },
-  }
+}
+
+function failure(sentence: string, program: Program): Error {
+  const { stdout, stderr } = program.tail()
+  return new Error(`${sentence}:\n${stdout}\n${stderr}`)
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util"
-import { PLANS } from "../../src/contract/plan.ts"
-import type { Plan } from "../../src/contract/plan.ts"
-import { Complaint } from "../local/complaint.ts"
+import { PLANS } from "../../src/plans.ts"
+import type { Plan } from "../../src/plans.ts"
+import { CliError } from "../local/cli-error.ts"
 
 export type Command = { remote?: string } & (
   | { kind: "create"; account: string; plan?: Plan }
@@ -15,7 +15,7 @@ const USAGE = `Usage:
   npm run keys -- revoke ID
 --remote URL asks a deployment: with OPERATOR_TOKEN, else the token that npm run deploy kept here.`
 
-/** What a command line asks for; throws a Complaint with the usage where it is not understood. */
+/** Parses the command line; throws a CliError with the usage where it is not valid. */
 export function parseCommand(words: string[]): Command {
   const { values, positionals } = parseWords(words)
   const [kind, id, ...rest] = positionals
@@ -66,6 +66,6 @@ function originOf(text: string): string {
   return url.origin
 }
 
-function misused(sentence: string): Complaint {
-  return new Complaint(`${sentence}\n${USAGE}`)
+function misused(sentence: string): CliError {
+  return new CliError(`${sentence}\n${USAGE}`)
 }

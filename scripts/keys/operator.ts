@@ -1,11 +1,11 @@
 import { z } from "zod"
-import { PLANS } from "../../src/contract/plan.ts"
-import type { Plan } from "../../src/contract/plan.ts"
-import { Complaint } from "../local/complaint.ts"
+import { PLANS } from "../../src/plans.ts"
+import type { Plan } from "../../src/plans.ts"
+import { CliError } from "../local/cli-error.ts"
 
 const ANSWER_WITHIN_MS = 30_000
 
-/** A service and the token that opens its operator routes. */
+/** A service and the token of its operator routes. */
 export type Operator = { origin: string; token: string; isLocal: boolean }
 
 const listedKey = z.object({
@@ -37,7 +37,7 @@ export async function revokeKey(operator: Operator, id: string): Promise<void> {
   await ask(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
 }
 
-/** The JSON of an answer; throws a Complaint with the service's own sentence where it refuses. */
+/** The JSON of an answer; throws a CliError with the service's message where it is an error. */
 async function ask(
   operator: Operator,
   method: string,
@@ -48,9 +48,7 @@ async function ask(
   const answer: unknown = await response.json().catch(() => null)
   if (response.ok) return answer
   const { data } = problem.safeParse(answer)
-  throw new Complaint(
-    data?.message ?? `${operator.origin} answered with status ${response.status}.`,
-  )
+  throw new CliError(data?.message ?? `${operator.origin} answered with status ${response.status}.`)
 }
 
 async function send(
@@ -68,6 +66,6 @@ async function send(
     })
   } catch (error) {
     const hint = operator.isLocal ? "; start it with npm start" : ""
-    throw new Complaint(`No service answers at ${operator.origin}${hint}.`, { cause: error })
+    throw new CliError(`No service answers at ${operator.origin}${hint}.`, { cause: error })
   }
 }

@@ -28,7 +28,7 @@ export async function bundleWorker(
 
 /**
  * workerd has Node's modules only by `import` and under their `node:` names; packages written in
- * CommonJS `require` them, so each such call gets a module that imports and hands on.
+ * CommonJS `require` them, so each such call gets a module that imports and re-exports.
  */
 const nodeBuiltins: Plugin = {
   name: "node-builtins",

@@ -1,4 +1,4 @@
-/** The variables of these names that an environment has. */
+/** Those variables of an environment that have these names. */
 export function pickVariables(
   environment: NodeJS.ProcessEnv,
   names: readonly string[],
@@ -9,4 +9,9 @@ export function pickVariables(
     if (value !== undefined) picked[name] = value
   }
   return picked
+}
+
+/** The variables of this process that a child needs to run, without settings of the service. */
+export function toolEnvironment(): Record<string, string> {
+  return pickVariables(process.env, ["PATH", "HOME", "TMPDIR", "FFMPEG_PATH", "FFPROBE_PATH"])
 }

@@ -1,35 +1,32 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { runnerHeaders } from "../../src/contract/protocol.ts"
-import { Complaint } from "./complaint.ts"
+import { CliError } from "./cli-error.ts"
 
-const ASK_AGAIN_AFTER_MS = 50
-const ANSWER_WITHIN_MS = 2000
+const POLL_MS = 50
+const ANSWER_MS_MAX = 2000
 
-/** Where the Worker or the runner says how it is, and the token that the runner wants. */
-export type HealthDoor = { url: string; token?: string }
+/** Where the Worker or the runner reports its health, and the token that the runner requires. */
+export type HealthEndpoint = { url: string; token?: string }
 
-/** Waits until the Worker or the runner answers with success; throws a Complaint after `patienceMs`. */
+/** Waits until Worker or runner answers with success; throws a CliError after `timeoutMs`. */
 export async function untilHealthy(
-  door: HealthDoor,
-  patienceMs: number,
+  endpoint: HealthEndpoint,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const lastTryAt = Date.now() + patienceMs
-  while (!(await isHealthy(door))) {
-    if (Date.now() > lastTryAt) {
-      throw new Complaint(
-        `${door.url} did not answer with success within ${patienceMs / 1000} seconds.`,
-      )
-    }
-    await sleep(ASK_AGAIN_AFTER_MS, undefined, { signal })
-  }
+  const message = `${endpoint.url} did not answer with success within ${timeoutMs / 1000} seconds.`
+  await pWaitFor(async () => await isHealthy(endpoint), {
+    interval: POLL_MS,
+    timeout: { milliseconds: timeoutMs, message: new CliError(message) },
+    signal,
+  })
 }
 
-async function isHealthy({ url, token }: HealthDoor): Promise<boolean> {
+export async function isHealthy({ url, token }: HealthEndpoint): Promise<boolean> {
   try {
     const response = await fetch(url, {
       headers: runnerHeaders(token),
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
     })
     await response.body?.cancel()
     return response.ok

@@ -1,22 +1,22 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
-import { Complaint } from "./complaint.ts"
+import { CliError } from "./cli-error.ts"
 import { isSystemError } from "./system-error.ts"
 
 const owner = z.object({ pid: z.int().positive(), born: z.string() })
 
 /**
- * Makes a state folder this process's own until `release`; what a dead process left is taken over.
- * Throws a Complaint where a living process has it.
+ * Locks a state folder for this process until `release`; a dead process's lock is taken over.
+ * Throws a CliError where a living process holds it.
  */
 export function lockStateDir(stateDir: string): { release(): void } {
   const path = join(stateDir, "lock")
-  const mine = JSON.stringify({ pid: process.pid, born: birthOf(process.pid) })
+  const mine = JSON.stringify({ pid: process.pid, born: startTimeOf(process.pid) })
   if (!writeNew(path, mine)) {
-    const pid = livingOwner(path)
+    const pid = findLivingOwner(path)
     if (pid !== null) {
-      throw new Complaint(
+      throw new CliError(
         `Process ${pid} already serves from ${stateDir}: stop it, or set STATE_DIR to another folder.`,
       )
     }
@@ -36,19 +36,19 @@ function writeNew(path: string, text: string): boolean {
   }
 }
 
-function livingOwner(path: string): number | null {
+function findLivingOwner(path: string): number | null {
   try {
     const { pid, born } = owner.parse(JSON.parse(readFileSync(path, "utf8")))
     process.kill(pid, 0)
-    return birthOf(pid) === born ? pid : null
+    return startTimeOf(pid) === born ? pid : null
   } catch (error) {
     const isAnothers = isSystemError(error, "EPERM")
     return isAnothers ? 0 : null
   }
 }
 
-/** When a process began, in the kernel's ticks, since a number is soon given to another process. */
-function birthOf(pid: number): string {
+/** Start time of a process in clock ticks, which tells it from a later one with the same id. */
+function startTimeOf(pid: number): string {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")
     return fields?.[19] ?? ""

@@ -6,14 +6,14 @@ import { z } from "zod"
 
 type Database = Awaited<ReturnType<Miniflare["getD1Database"]>>
 
-/** As `wrangler d1 migrations` makes it, so that the two agree on what has been applied. */
+/** The same table as `wrangler d1 migrations` creates, so that both know what was applied. */
 const MIGRATIONS_TABLE =
   "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, " +
   "name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)"
 
 const appliedRows = z.array(z.object({ name: z.string() }))
 
-/** Applies the SQL files of a folder that the database has not seen, each as one transaction. */
+/** Applies the SQL files of a folder that were not applied yet, each in one transaction. */
 export async function migrate(database: Database, folder: string): Promise<void> {
   await database.exec(MIGRATIONS_TABLE)
   const { results } = await database.prepare("SELECT name FROM d1_migrations").all()

@@ -1,15 +1,15 @@
 import { OUTBOUND_URL_HEADER } from "../../src/contract/outbound.ts"
-import { readHosts } from "../../src/contract/user-url.ts"
 import { makeOutbound } from "./outbound.ts"
+import type { OutboundOptions } from "./outbound.ts"
 
-/** Name of the Worker that every fetch of Lathe's own goes through. */
+/** Name of the Worker that every fetch of Lathe's Worker passes. */
 export const OUTBOUND_WORKER = "outbound"
 
 /**
- * Hands each request to the handler in this process. Miniflare gives such a handler the host and
- * the path alone, so the whole URL goes along in a header.
+ * Passes each request to the handler in this process. Miniflare gives such a handler only host and
+ * path, so the whole URL is sent in a header.
  */
-export function outboundWorker(allowedHosts: string) {
+export function outboundWorker(options: OutboundOptions) {
   const contents = `export default {
   fetch(request, env) {
     const headers = new Headers(request.headers)
@@ -21,6 +21,6 @@ export function outboundWorker(allowedHosts: string) {
     name: OUTBOUND_WORKER,
     compatibilityDate: "2026-10-01",
     modules: [{ type: "ESModule" as const, path: "outbound.js", contents }],
-    serviceBindings: { HANDLER: { node: makeOutbound(readHosts(allowedHosts)) } },
+    serviceBindings: { HANDLER: { node: makeOutbound(options) } },
   }
 }

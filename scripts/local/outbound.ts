@@ -10,23 +10,31 @@ import type { Address, Resolve } from "./resolve-host.ts"
 
 const IDLE_MS_MAX = 60_000
 
-/** Headers that speak of one connection, and those that the runtime here adds for itself. */
+/** Hop-by-hop headers, and those that the local runtime adds for its own use. */
 const OWN_HEADERS =
   /^(?:connection|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|mf-.*|cf-.*|lathe-outbound-.*)$/i
 
-/** Why nothing was reached, in words that the owner of the URL may read. */
+/** A host that was not reached; the message may be shown to the owner of the URL. */
 class Unreachable extends Error {}
 
+export type OutboundOptions = {
+  /** Hosts (`host` or `host:port`) that may be reached though they are not public. */
+  allowedHosts: readonly string[]
+  /** Whether every other host is refused, without a look-up of its name. */
+  refusesPublicHosts?: boolean
+  resolve?: Resolve
+}
+
 /**
- * Makes the handler that every fetch of the Worker passes: the host is resolved here, refused
- * where any of its addresses is not public and it is not in `allowedHosts`, and the connection
- * goes to an address that was checked. Redirects are handed on, not followed.
+ * Makes the handler that every fetch of the Worker passes: the host is resolved here, refused where
+ * any of its addresses is not public and it is not in `allowedHosts`, and the connection goes to an
+ * address that was checked. Redirects are passed on, not followed.
  */
-export function makeOutbound(allowedHosts: readonly string[], resolve: Resolve = resolveHost) {
+export function makeOutbound(options: OutboundOptions) {
   return async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     try {
-      const url = readUrl(incoming, allowedHosts)
-      const addresses = await findAddresses(url, allowedHosts, resolve)
+      const url = readUrl(incoming, options.allowedHosts)
+      const addresses = await findAddresses(url, options)
       await relay(connect(url, addresses, incoming), incoming, answer)
     } catch (error) {
       if (answer.headersSent) answer.destroy()
@@ -41,12 +49,10 @@ function readUrl(incoming: IncomingMessage, allowedHosts: readonly string[]): UR
   return checked.url
 }
 
-async function findAddresses(
-  url: URL,
-  allowedHosts: readonly string[],
-  resolve: Resolve,
-): Promise<Address[]> {
+async function findAddresses(url: URL, options: OutboundOptions): Promise<Address[]> {
+  const { allowedHosts, refusesPublicHosts = false, resolve = resolveHost } = options
   const isAllowed = isAllowedHost(url, allowedHosts)
+  if (refusesPublicHosts && !isAllowed) throw new Unreachable("this service calls no public host")
   const host = url.hostname.replace(/^\[|\]$/g, "")
   const addresses = await resolve(host, isAllowed).catch(() => [])
   if (addresses.length === 0) throw new Unreachable("the host has no address")
@@ -54,7 +60,7 @@ async function findAddresses(
   throw new Unreachable("the host resolves to a private address")
 }
 
-/** Opens a connection of its own, to one of these addresses and no other. */
+/** Opens a new connection to one of these addresses. */
 function connect(url: URL, addresses: Address[], incoming: IncomingMessage): ClientRequest {
   const request = url.protocol === "https:" ? requestHttps : requestHttp
   return request(url, {
@@ -74,7 +80,7 @@ function pinned(addresses: Address[]): LookupFunction {
   }
 }
 
-/** Both ways at once, each at the pace of its reader; whoever leaves ends the other side. */
+/** Both directions at once, each at the pace of its reader; a side that closes ends the other. */
 async function relay(
   outgoing: ClientRequest,
   incoming: IncomingMessage,
@@ -85,7 +91,7 @@ async function relay(
   const arriving = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve).once("error", reject)
   })
-  // A receiver may answer without reading all that it is sent; what counts is its answer.
+  // A receiver may answer without reading the whole request; its answer still counts.
   pipeline(incoming, outgoing).catch(() => undefined)
   const response = await arriving
   answer.writeHead(response.statusCode ?? 502, carriedHeaders(response))

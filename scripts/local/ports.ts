@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { createServer } from "node:net"
-import { Complaint } from "./complaint.ts"
+import { CliError } from "./cli-error.ts"
 import { isSystemError } from "./system-error.ts"
 
 /** A port of the loopback interface that nothing listens on at this moment. */
@@ -8,7 +8,7 @@ export async function freePort(): Promise<number> {
   return await listenOnce("127.0.0.1", 0)
 }
 
-/** Throws a Complaint where the service could not listen. */
+/** Throws a CliError where the service could not listen. */
 export async function requirePort(host: string, port: number): Promise<void> {
   try {
     await listenOnce(host, port)
@@ -16,7 +16,7 @@ export async function requirePort(host: string, port: number): Promise<void> {
     const inUse = isSystemError(error, "EADDRINUSE")
     const why = inUse ? "something else listens there" : String(error)
     const sentence = `Lathe cannot listen on port ${port} of ${host}: ${why}; set PORT to another one.`
-    throw new Complaint(sentence, { cause: error })
+    throw new CliError(sentence, { cause: error })
   }
 }
 

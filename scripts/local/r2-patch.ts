@@ -2,7 +2,7 @@ import fs from "node:fs"
 
 type Edit = { from: string; to: string; times: number }
 
-/** What to change in Miniflare's R2 worker; `times` is how often `from` stands in the pinned text. */
+/** Changes of Miniflare's R2 worker; `times` is how often `from` occurs in the pinned text. */
 const edits: Edit[] = [
   {
     from: "this.blob.put(value.pipeThrough(digesting))",
@@ -79,7 +79,7 @@ export function patchR2Text(text: string): string {
   return patched + additions
 }
 
-/** Has Miniflare, which reads its R2 worker's text once from disk, find the patched one. */
+/** Has Miniflare, which reads its R2 worker once from disk, read the patched text. */
 export function patchR2(): void {
   const readFileSync = fs.readFileSync
   function readPatched(...call: Parameters<typeof readFileSync>) {

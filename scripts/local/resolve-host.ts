@@ -10,9 +10,9 @@ const DNS_TRIES = 2
 export type Resolve = (host: string, isAllowed: boolean) => Promise<Address[]>
 
 /**
- * Asks the name servers directly: the system's own look-ups share a few threads, which names that
- * are slow to answer could keep busy. Hosts that the operator allows may be known to the system
- * alone.
+ * Queries the name servers directly: getaddrinfo runs on a few shared threads, which slow names
+ * could occupy. Hosts that the operator allows are looked up by the system, since only it may know
+ * them (/etc/hosts).
  */
 export async function resolveHost(host: string, isAllowed: boolean): Promise<Address[]> {
   const family = isIP(host)

@@ -6,14 +6,14 @@ import { join } from "node:path"
 import { countTests } from "./test-report.ts"
 import type { Counts } from "./test-report.ts"
 
-/** Runs vitest with these words beside its own, and counts what it ran. */
+/** Runs vitest with additional arguments and counts its tests. */
 export async function runTests(words: string[], timeLimitMs?: number): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "lathe-test-"))
   const reportPath = join(folder, "report.json")
   const exitCode = await runVitest(words, reportPath, timeLimitMs)
   const counts = readCounts(reportPath)
   rmSync(folder, { recursive: true })
-  // vitest fails for more than tests: an error that no test caught, or no test at all.
+  // vitest also fails for an error outside of tests, and where there is no test.
   if (exitCode !== 0 && counts.failed === 0) counts.failed = 1
   if (counts.failed > 0 || counts.passed === 0) process.exitCode = 1
   return counts
@@ -25,7 +25,7 @@ async function runVitest(
   timeLimitMs: number | undefined,
 ): Promise<number | null> {
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`]
-  // wrangler would warn of secrets that the tests' own configuration gives.
+  // Else wrangler warns of secrets, which the tests' configuration has.
   const env = { WRANGLER_LOG: "error", ...process.env }
   const child = spawn(
     process.execPath,

@@ -35,7 +35,7 @@ export type RunnerOptions = {
   /** Where tasks have their workspaces. */
   workDir: string
   /** Where the runner says that it came up, and the token that it says it with. */
-  hello: { url: string; token: string }
+  announce: { url: string; token: string }
 }
 
 /** Keeps `node container/main.ts` running until it is stopped. */
@@ -99,7 +99,7 @@ function runnerEnvironment(options: RunnerOptions): Record<string, string> {
     RUNNER_TOKEN: options.token,
     RUNNER_CAPACITY: String(options.capacity),
     WORK_DIR: options.workDir,
-    HELLO_URL: options.hello.url,
-    HELLO_TOKEN: options.hello.token,
+    ANNOUNCE_URL: options.announce.url,
+    ANNOUNCE_TOKEN: options.announce.token,
   }
 }

@@ -1,15 +1,18 @@
-/** Rows of texts as lines, each column as wide as its widest cell. */
-export function formatTable(rows: string[][]): string {
-  const widths: number[] = []
-  for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
-  }
-  return rows.map((row) => formatRow(row, widths)).join("\n")
-}
+import Table from "cli-table3"
 
-function formatRow(row: string[], widths: number[]): string {
-  return row
-    .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-    .join("  ")
-    .trimEnd()
+const LINES = ["top", "bottom", "left", "right", "mid"]
+const CORNERS = ["top-mid", "top-left", "top-right", "bottom-mid", "bottom-left", "bottom-right"]
+const CROSSINGS = ["left-mid", "mid-mid", "right-mid", "middle"]
+const NO_BORDERS = Object.fromEntries(
+  [...LINES, ...CORNERS, ...CROSSINGS].map((name) => [name, ""]),
+)
+
+/** Rows as lines of text, each column as wide as its widest cell. */
+export function formatTable(rows: string[][]): string {
+  const table = new Table({
+    chars: NO_BORDERS,
+    style: { "padding-left": 0, "padding-right": 2, head: [], border: [] },
+  })
+  table.push(...rows)
+  return table.toString().replaceAll(/ +$/gm, "")
 }

@@ -24,7 +24,7 @@ export function countTests(json: unknown): Counts {
   return counts
 }
 
-/** The line that ends every run of the tests. */
+/** The last line of a test run's output. */
 export function summaryLine({ passed, failed, skipped }: Counts): string {
   const line = `${passed} passed, ${failed} failed`
   return skipped > 0 ? `${line}, ${skipped} skipped` : line

@@ -3,15 +3,16 @@ import { join } from "node:path"
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare"
 import { unstable_getMiniflareWorkerOptions } from "wrangler"
 import { z } from "zod"
+import { readHosts } from "../../src/contract/user-url.ts"
 import { bundleWorker } from "./bundle.ts"
 import { outboundWorker, OUTBOUND_WORKER } from "./outbound-worker.ts"
 import { canDieWithParent } from "./parent-death.ts"
-import type { Place } from "./place.ts"
+import type { ServiceConfig } from "./service-config.ts"
 import { patchR2 } from "./r2-patch.ts"
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** Settings of the Worker; those that the start script acts on itself are named. */
+/** Settings of the Worker; the start script uses the named ones itself. */
 export type WorkerBindings = Record<string, string> & {
   RUNNER_ORIGIN: string
   ALLOWED_PRIVATE_HOSTS?: string
@@ -20,38 +21,41 @@ export type WorkerBindings = Record<string, string> & {
 const variables = z.record(z.string(), z.json()).default({})
 
 /**
- * The Worker of wrangler.toml in workerd, everything it is bound to emulated in the state folder.
- * It answers once `ready` is awaited; workerd is started again when it dies, and then `onRestart`
- * is called.
+ * Starts the Worker of wrangler.toml in workerd, with its bindings emulated in the state folder. It
+ * serves once `ready` has resolved. When workerd dies, it is started again and `onRestart` called.
  */
 export async function makeWorker(
-  place: Place,
+  config: ServiceConfig,
   bindings: WorkerBindings,
   onRestart: () => void,
 ): Promise<Miniflare> {
   patchR2()
   useWorkerdThatDiesWithParent()
   const options = await workerOptions(bindings)
+  const outbound = outboundWorker({
+    allowedHosts: readHosts(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
+    refusesPublicHosts: config.refusesPublicHosts,
+  })
   const listeners = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      host: place.host,
-      port: place.port,
+      host: config.host,
+      port: config.port,
       cf: false,
       logRequests: false,
       telemetry: { enabled: false },
       log: new Log(LogLevel.WARN),
-      // The last part is what `wrangler … --persist-to` adds, so that it finds the same state.
-      resourcePersistencePath: join(place.stateDir, "v3"),
+      // `wrangler … --persist-to` adds "v3" too, so it finds the same state.
+      resourcePersistencePath: join(config.stateDir, "v3"),
       unsafeHandleRuntimeRestart: () => {
         console.error("workerd was started again.")
         onRestart()
       },
       handleStructuredLogs: ({ level, message }) => console.log(`[worker ${level}] ${message}`),
-      workers: [options, outboundWorker(bindings.ALLOWED_PRIVATE_HOSTS ?? "")],
+      workers: [options, outbound],
     }),
   )
-  // Miniflare's own handlers end this process at once, before anything else could stop in order.
+  // Miniflare's own handlers exit at once, before the rest of the service can stop in order.
   for (const [signal, before] of listeners) {
     for (const listener of process.listeners(signal)) {
       if (!before.includes(listener)) process.removeListener(signal, listener)
@@ -61,7 +65,7 @@ export async function makeWorker(
 }
 
 async function workerOptions(bindings: WorkerBindings) {
-  // It would say where secrets come from and which are missing, though `bindings` has them all.
+  // Else it warns of missing secrets, which `bindings` has.
   process.env["WRANGLER_LOG"] ??= "error"
   const {
     workerOptions: fromConfig,
@@ -73,7 +77,7 @@ async function workerOptions(bindings: WorkerBindings) {
   return {
     ...fromConfig,
     bindings: { ...variables.parse(fromConfig["bindings"]), ...bindings },
-    // Users' URLs are called only where their addresses were checked, the runner by a way of its own.
+    // Every fetch passes the address check of the outbound Worker; the runner has its own binding.
     outboundService: OUTBOUND_WORKER,
     serviceBindings: {
       RUNNER: { external: { address: new URL(bindings.RUNNER_ORIGIN).host, http: {} } },
@@ -82,7 +86,7 @@ async function workerOptions(bindings: WorkerBindings) {
   }
 }
 
-/** Has Miniflare, here or in a process of ours, start a workerd that ends when its parent does. */
+/** Has Miniflare, here and in child processes, start workerd so that it dies with its parent. */
 export function useWorkerdThatDiesWithParent(): void {
   if (!canDieWithParent()) return
   const requireAsMiniflare = createRequire(import.meta.resolve("miniflare"))

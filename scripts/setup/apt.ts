@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { Complaint } from "../local/complaint.ts"
+import { CliError } from "../local/cli-error.ts"
 
 const run = promisify(execFile)
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
@@ -20,7 +20,7 @@ export async function canAptInstall(): Promise<boolean> {
   }
 }
 
-/** Installs Debian packages; a Complaint carries the end of what apt-get said. */
+/** Installs Debian packages; throws a CliError with the end of apt-get's output on failure. */
 export async function aptInstall(...packages: string[]): Promise<void> {
   await aptGet("update")
   await aptGet("install", "-y", "--no-install-recommends", ...packages)
@@ -34,6 +34,6 @@ async function aptGet(...words: string[]): Promise<void> {
     const { data } = failedRun.safeParse(error)
     const lines = data ? `${data.stdout}\n${data.stderr}`.trim().split("\n") : [String(error)]
     const tail = lines.slice(-TAIL_LINES).join("\n")
-    throw new Complaint(`apt-get ${words.join(" ")} failed:\n${tail}`, { cause: error })
+    throw new CliError(`apt-get ${words.join(" ")} failed:\n${tail}`, { cause: error })
   }
 }

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs"
 import { aptInstall, canAptInstall } from "./apt.ts"
-import type { Step } from "./step.ts"
+import type { SetupStep } from "./step.ts"
 
 let wasTried = false
 
-/** bubblewrap, which the strongest sandbox needs; the service runs without it as well. */
-export const bubblewrap: Step = {
+/** bubblewrap, which one kind of sandbox uses; the service runs without it too. */
+export const bubblewrap: SetupStep = {
   name: "bubblewrap",
   advice: "Lathe would use bubblewrap for its sandbox: install it and run this again.",
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { aptInstall, canAptInstall } from "./apt.ts"
-import type { Step } from "./step.ts"
+import type { SetupStep } from "./step.ts"
 
 const MAJOR_VERSION_MIN = 5
 
@@ -10,7 +10,7 @@ const advice =
   "`sudo apt-get install ffmpeg` or `brew install ffmpeg`, and run this again."
 
 /** ffmpeg and ffprobe: those of FFMPEG_PATH and FFPROBE_PATH, else those on the PATH. */
-export const ffmpeg: Step = {
+export const ffmpeg: SetupStep = {
   name: "ffmpeg and ffprobe",
   advice,
 
@@ -39,7 +39,7 @@ async function isRecent(program: string): Promise<boolean> {
   }
 }
 
-/** Whether what `-version` prints is of a usable version; a build from git has no number. */
+/** Whether the output of `-version` names a usable version; a build from git has no number. */
 export function isRecentVersion(banner: string): boolean {
   const [, version] = /^ff\w+ version (\S+)/.exec(banner) ?? []
   if (version === undefined) return false

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs"
 import { readFile, readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { Complaint } from "../local/complaint.ts"
+import { CliError } from "../local/cli-error.ts"
 import { aptInstall, canAptInstall } from "./apt.ts"
-import type { Step } from "./step.ts"
+import type { SetupStep } from "./step.ts"
 
 const FOLDER = "container/launcher"
 const PROGRAMS = ["launcher", "attack"].map((name) => join(FOLDER, "build", name))
@@ -21,8 +21,8 @@ const advice = isLinux
   : "Lathe runs its tools in a sandbox that only Linux has: use Linux or the container image, or " +
     "set ALLOW_UNSANDBOXED=1 where nobody but you sends commands and files."
 
-/** The launcher of the sandbox and the attacks of its self-test, of the sources as they are. */
-export const launcher: Step = {
+/** The sandbox's launcher and its self-test's attacks, built again when their sources change. */
+export const launcher: SetupStep = {
   name: "the sandbox's launcher",
   advice,
 
@@ -42,7 +42,7 @@ export const launcher: Step = {
     try {
       await run("sh", [join(FOLDER, "build.sh")])
     } catch (error) {
-      throw new Complaint(`The launcher could not be built: ${String(error)}`, { cause: error })
+      throw new CliError(`The launcher could not be built: ${String(error)}`, { cause: error })
     }
     await writeFile(STAMP, hash)
   },

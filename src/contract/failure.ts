@@ -31,7 +31,7 @@ export type FailureCode = z.infer<typeof failureCode>
 
 /**
  * One failure with its three faces: `code` for programs, `message` (one sentence) for people,
- * `lines` for whoever wants the tool's own words (at most 50, no paths of the machine).
+ * `lines` with the tool's own words (at most 50, no paths of the machine).
  */
 export const failure = z.object({
   code: failureCode,

@@ -1,17 +1,17 @@
-/** Version of what Worker and runner say to each other; both send it in `PROTOCOL_HEADER`. */
-export const PROTOCOL_VERSION = "1"
+/** Version of the protocol of Worker and runner; both send it in `PROTOCOL_HEADER`. */
+export const PROTOCOL_VERSION = "2"
 export const PROTOCOL_HEADER = "lathe-protocol"
 
-/** Least length of a runner's token, which whoever starts it makes. */
+/** Least length of a runner's token, which is made by whatever starts the runner. */
 export const RUNNER_TOKEN_CHARACTERS_MIN = 32
 
-/** What whoever asks a runner sends along; a runner that was given a token wants it. */
+/** Headers of every request to a runner; one that was started with a token requires it. */
 export function runnerHeaders(token: string | null | undefined): Record<string, string> {
   const headers = { [PROTOCOL_HEADER]: PROTOCOL_VERSION }
   return token ? { ...headers, authorization: `Bearer ${token}` } : headers
 }
 
-/** Says which process of a slot speaks, so that a runner that restarted is known from its old self. */
+/** Names the runner's process, so that a restarted runner is told from the one before. */
 export const BOOT_HEADER = "lathe-boot"
 
 /** An output above this size travels in parts of this size, in bytes; R2 wants equal parts. */

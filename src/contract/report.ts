@@ -2,6 +2,7 @@ import { z } from "zod"
 import { member, MEMBERS_MAX } from "./bundle.ts"
 import { blame, failure } from "./failure.ts"
 import { probeResult } from "./probe.ts"
+import { taskResult } from "./task.ts"
 
 /**
  * One output that a task stored: its key, what it is, and what ffprobe says of it. A bundle has
@@ -35,8 +36,8 @@ export const report = z.discriminatedUnion("kind", [
   moment.extend({
     kind: z.literal("finished"),
     processing_seconds: z.number().nonnegative(),
-    outputs: z.array(outputReport),
-    probe: probeResult.optional(),
+    /** What the task made, as the definition of its kind says. */
+    result: taskResult,
   }),
   moment.extend({
     kind: z.literal("failed"),

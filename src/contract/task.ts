@@ -1,9 +1,9 @@
 import { z } from "zod"
 
-/** A key by which a command names an input or an output. */
+/** A key by which a task names an input or an output. */
 export const fileKey = z.string().regex(/^[A-Za-z0-9_]{1,64}$/)
 
-const input = z.object({
+const taskInput = z.object({
   key: fileKey,
   /** Name in the workspace: the key and the extension of the file's own name. */
   name: z.string(),
@@ -12,20 +12,19 @@ const input = z.object({
   duration_seconds: z.number().optional(),
 })
 
-const output = z.object({ key: fileKey, name: z.string() })
+export const taskOutput = z.object({ key: fileKey, name: z.string() })
 
-/** What a task is to do, by kind. Words of a command are as the caller wrote them, split. */
-export const taskWork = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("probe") }),
-  z.object({
-    kind: z.literal("command"),
-    commands: z.array(z.array(z.string()).min(1)).min(1),
-    outputs: z.array(output).min(1),
-    run_seconds_max: z.int().positive(),
-  }),
-])
+/**
+ * The work of every task, whatever its kind: the kind, and the outputs that it may store. The rest
+ * is the kind's own, and is parsed by the schema of its definition.
+ */
+export const taskWork = z.looseObject({
+  kind: z.string(),
+  outputs: z.array(taskOutput).optional(),
+})
 
-export type TaskWork = z.infer<typeof taskWork>
+/** What every task reports at its end, whatever its kind; the rest is the kind's own. */
+export const taskResult = z.looseObject({ kind: z.string() })
 
 /** The body of `POST /tasks`: one task at one fence, with the only door it may use. */
 export const taskOrder = z.object({
@@ -33,16 +32,19 @@ export const taskOrder = z.object({
   job_id: z.uuid(),
   fence: z.int().positive(),
   slot: z.string(),
-  grant: z.int().nonnegative(),
+  /** Number of the slot's allocation; a slot refuses lower ones. */
+  allocation: z.int().nonnegative(),
   /** Where inputs, outputs and reports of this task go: `{origin}/inputs/{key}` and so on. */
   io: z.object({ origin: z.url(), token: z.string() }),
-  inputs: z.array(input),
+  inputs: z.array(taskInput),
   work: taskWork,
 })
 
 export type TaskOrder = z.infer<typeof taskOrder>
-export type TaskInput = z.infer<typeof input>
-export type TaskOutput = z.infer<typeof output>
+export type TaskWork = z.infer<typeof taskWork>
+export type TaskResult = z.infer<typeof taskResult>
+export type TaskInput = z.infer<typeof taskInput>
+export type TaskOutput = z.infer<typeof taskOutput>
 
 /** The answer to `POST /tasks`, 202: the process that took it. */
 export const taskAccepted = z.object({ boot: z.string() })

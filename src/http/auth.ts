@@ -1,7 +1,8 @@
 import { createMiddleware } from "hono/factory"
-import { hasKeyShape, hashKey } from "../contract/api-key.ts"
+import { hasKeyShape, hashKey } from "../crypto/api-key.ts"
 import { limitsOf, settingsOf } from "../env.ts"
-import type { App, AppContext } from "./context.ts"
+import { databaseOf } from "../storage/database.ts"
+import type { App, AppContext } from "./request.ts"
 import { Problem } from "./problem.ts"
 import { applyAllowance } from "./rate-limit.ts"
 
@@ -18,6 +19,7 @@ export const authenticate = createMiddleware<App>(async (c, next) => {
   const { account } = allowance
   c.set("account", account)
   c.set("limits", limitsOf(account.plan, settingsOf(c.env)))
+  c.set("database", databaseOf(c.env, account.id))
   applyAllowance(c, allowance)
   await next()
 })

@@ -1,6 +1,5 @@
 import { make } from "multipasta"
 import type { MultipartError, PartInfo } from "multipasta"
-import { readPartNames } from "./disposition.ts"
 import { Problem, unprocessable } from "./problem.ts"
 
 const READ_BYTES = 256 * 1024
@@ -18,34 +17,34 @@ export type PartEvent =
   | { kind: "file"; name: string; fileName: string; contentType: string }
   | { kind: "bytes"; bytes: Uint8Array }
 
-type Heard = PartEvent | { kind: "done" } | { kind: "error"; error: MultipartError }
+type Received = PartEvent | { kind: "done" } | { kind: "error"; error: MultipartError }
 
 /** Reads a multipart body as it comes; throws the Problem where it is none, or ends early. */
 export async function* readParts(
   contentType: string,
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<PartEvent, void> {
-  const heard: Heard[] = []
+  const received: Received[] = []
   const parser = make({
     headers: { "content-type": contentType },
     maxParts: PARTS_MAX,
     // Fields come as files do, so that none of their bytes are kept in memory that is used again.
     isFile: () => true,
     onField: () => undefined,
-    onFile: (info) => hearPart(info, heard),
-    onError: (error) => heard.push({ kind: "error", error }),
-    onDone: () => heard.push({ kind: "done" }),
+    onFile: (info) => receivePart(info, received),
+    onError: (error) => received.push({ kind: "error", error }),
+    onDone: () => received.push({ kind: "done" }),
   })
   for await (const chunk of wholeDashes(body)) {
     parser.write(chunk)
-    for (const event of heard.splice(0)) {
+    for (const event of received.splice(0)) {
       if (event.kind === "done") return
       if (event.kind === "error") throw refuse(event.error)
       yield event
     }
   }
   parser.end()
-  for (const event of heard) {
+  for (const event of received) {
     if (event.kind === "done") return
     if (event.kind === "error") throw refuse(event.error)
     yield event
@@ -53,21 +52,21 @@ export async function* readParts(
   throw endsEarly()
 }
 
-function hearPart(info: PartInfo, heard: Heard[]): (bytes: Uint8Array | null) => void {
+function receivePart(info: PartInfo, received: Received[]): (bytes: Uint8Array | null) => void {
   const header = info.headers["content-disposition"]
   const { name, fileName } = readPartNames(typeof header === "string" ? header : "")
   if (fileName !== undefined || name === "file") {
-    heard.push({ kind: "file", name, fileName: fileName ?? "", contentType: info.contentType })
+    received.push({ kind: "file", name, fileName: fileName ?? "", contentType: info.contentType })
     return (bytes) => {
-      if (bytes) heard.push({ kind: "bytes", bytes })
+      if (bytes) received.push({ kind: "bytes", bytes })
     }
   }
   const decoder = new TextDecoder()
   let value = ""
   return (bytes) => {
     value += bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()
-    if (value.length > FIELD_BYTES_MAX) heard.push({ kind: "error", error: TOO_LONG })
-    else if (!bytes) heard.push({ kind: "field", name, value })
+    if (value.length > FIELD_BYTES_MAX) received.push({ kind: "error", error: TOO_LONG })
+    else if (!bytes) received.push({ kind: "field", name, value })
   }
 }
 
@@ -95,7 +94,7 @@ async function* wholeDashes(body: ReadableStream<Uint8Array>): AsyncGenerator<Ui
   if (held.byteLength > 0) yield held
 }
 
-/** The caller is gone, or has said that it sends no more. */
+/** The caller closed the connection, or its sending half. */
 function hungUp(cause: unknown): never {
   throw unprocessable("body", "it ends before its closing boundary", cause)
 }
@@ -127,4 +126,42 @@ function refuse(error: MultipartError): Problem {
 
 function endsEarly(): Problem {
   return unprocessable("body", "it ends before its closing boundary")
+}
+
+/** What the header of a multipart part says: the field's name, and a file's name where it has one. */
+export type PartNames = { name: string; fileName: string | undefined }
+
+/**
+ * Reads the Content-Disposition of a part as browsers and curl write it: UTF-8 in quotes, a quote
+ * in them as `%22` or `\"`, or `filename*`. The multipart parser itself knows Latin-1 names only.
+ */
+export function readPartNames(header: string): PartNames {
+  const plain = parameter(header, "filename")
+  return {
+    name: parameter(header, "name") ?? "",
+    fileName: extendedFileName(header) ?? plain,
+  }
+}
+
+function parameter(header: string, name: string): string | undefined {
+  const quoted = new RegExp(`;\\s*${name}="((?:[^"\\\\]|\\\\.)*)"`, "i").exec(header)?.[1]
+  if (quoted !== undefined) return unescape(quoted)
+  return new RegExp(`;\\s*${name}=([^;"\\s]+)`, "i").exec(header)?.[1]
+}
+
+function unescape(quoted: string): string {
+  return quoted
+    .replace(/\\(["\\])/g, "$1")
+    .replace(/%22/g, '"')
+    .replace(/%0[AD]/gi, "")
+}
+
+function extendedFileName(header: string): string | undefined {
+  const encoded = /;\s*filename\*=UTF-8''([^;\s]+)/i.exec(header)?.[1]
+  if (encoded === undefined) return undefined
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return undefined
+  }
 }

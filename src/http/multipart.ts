@@ -1,103 +1,59 @@
-import { toHex } from "../contract/hex.ts"
-import { openDatabase } from "../storage/database.ts"
-import { finishObject, openPartWriter, writeBytes } from "../storage/part-writer.ts"
-import type { PartWriter } from "../storage/part-writer.ts"
-import type { Upload } from "../storage/schema.ts"
-import type { AppContext } from "./context.ts"
-import { contentTypeOf, fileNameOf } from "./file-name.ts"
-import { readIdempotencyKey } from "./idempotency.ts"
+import type { AppContext } from "./request.ts"
 import { readParts } from "./multipart-parts.ts"
-import type { PartEvent } from "./multipart-parts.ts"
 import { Problem, unprocessable } from "./problem.ts"
+import mime from "mime"
 
 /** What boundaries, headers and fields may add to the file's own bytes. */
 const ENVELOPE_BYTES_MAX = 1024 * 1024
 
-export type ReceivedFile = {
-  upload: Upload
-  name: string
-  contentType: string
-  sizeBytes: number
-  /** SHA-256 of the bytes, hexadecimal, where the request may be sent again. */
-  digest?: string
-}
+/** The file part of a multipart body, as its header says; `bytesMax` is the most that may come. */
+export type FilePart = { name: string; contentType: string; bytesMax: number }
 
-export type Received = { fields: Map<string, string>; file: ReceivedFile | null }
+/** Where the bytes of a file part go. */
+export type FileSink = { write(bytes: Uint8Array): Promise<void> }
 
-/** A file on its way from the request into R2. */
-type Incoming = {
-  file: ReceivedFile
-  writer: PartWriter
-  hash: ReturnType<typeof openHash> | null
-}
+export type MultipartForm = { fields: Map<string, string>; file: FilePart | null }
 
 /**
- * Receives a multipart body whose one file is the field `file`: its bytes go to R2 as they come.
- * Where it throws, whatever was stored is noted in `onStarted`'s upload and is to be abandoned.
+ * Receives a multipart body whose one file is the field `file`: its bytes go to the sink that
+ * `openSink` opens, as they come.
  */
 export async function receiveMultipart(
   c: AppContext,
-  onStarted: (writer: PartWriter) => void,
-): Promise<Received> {
+  openSink: (file: FilePart) => FileSink,
+): Promise<MultipartForm> {
   const bytesMax = c.get("limits").fileBytesMax
   const fields = new Map<string, string>()
-  let incoming: Incoming | null = null
+  let file: FilePart | null = null
+  let sink: FileSink | null = null
+  let sizeBytes = 0
   for await (const event of readParts(c.req.header("content-type") ?? "", bodyOf(c, bytesMax))) {
     if (event.kind === "field") addField(fields, event)
     if (event.kind === "file") {
-      if (incoming) throw unprocessable("file", "expected one file, and there are two")
-      incoming = begin(c, event, bytesMax)
-      onStarted(incoming.writer)
+      if (file) throw unprocessable("file", "expected one file, and there are two")
+      if (event.name !== "file") {
+        throw unprocessable(event.name || "body", "there is no such file field")
+      }
+      const name = fileNameOf(event.fileName)
+      file = {
+        name,
+        contentType: contentTypeOf(name, event.contentType),
+        bytesMax: Math.min(bytesMax, announcedBytes(c) ?? bytesMax),
+      }
+      sink = openSink(file)
     }
-    if (event.kind === "bytes" && incoming) await add(incoming, event.bytes, bytesMax)
+    if (event.kind === "bytes") {
+      sizeBytes += event.bytes.byteLength
+      if (sizeBytes > bytesMax) throw tooLarge(bytesMax)
+      await sink?.write(event.bytes)
+    }
   }
-  return { fields, file: incoming && (await finish(incoming)) }
+  return { fields, file }
 }
 
 function addField(fields: Map<string, string>, { name, value }: { name: string; value: string }) {
   if (fields.has(name)) throw unprocessable(name, "it is given twice")
   fields.set(name, value)
-}
-
-function begin(
-  c: AppContext,
-  { name: field, fileName, contentType: named }: Extract<PartEvent, { kind: "file" }>,
-  bytesMax: number,
-): Incoming {
-  if (field !== "file") throw unprocessable(field || "body", "there is no such file field")
-  const writer = openPartWriter(c.env.MEDIA, openDatabase(c.env.DB), {
-    accountId: c.get("account").id,
-    bytesMax: Math.min(bytesMax, announcedBytes(c) ?? bytesMax),
-  })
-  const name = fileNameOf(fileName)
-  const file = {
-    upload: writer.upload,
-    name,
-    contentType: contentTypeOf(name, named),
-    sizeBytes: 0,
-  }
-  return { file, writer, hash: readIdempotencyKey(c) === null ? null : openHash() }
-}
-
-async function add({ file, writer, hash }: Incoming, bytes: Uint8Array, bytesMax: number) {
-  file.sizeBytes += bytes.byteLength
-  if (file.sizeBytes > bytesMax) throw tooLarge(bytesMax)
-  await hash?.writer.write(bytes)
-  await writeBytes(writer, bytes)
-}
-
-async function finish({ file, writer, hash }: Incoming): Promise<ReceivedFile> {
-  await finishObject(writer, { contentType: file.contentType })
-  if (!hash) return file
-  await hash.writer.close()
-  return { ...file, digest: toHex(await hash.digest) }
-}
-
-function openHash() {
-  const stream = new crypto.DigestStream("SHA-256")
-  // An upload that fails leaves it unfinished, and nobody asks for it then.
-  stream.digest.catch(() => undefined)
-  return { writer: stream.getWriter(), digest: stream.digest }
 }
 
 function bodyOf(c: AppContext, bytesMax: number): ReadableStream<Uint8Array> {
@@ -121,4 +77,30 @@ function announcedBytes(c: AppContext): number | null {
 
 function tooLarge(bytesMax: number): Problem {
   return new Problem("payload_too_large", `A file of this account may have ${bytesMax} bytes.`)
+}
+
+const NAME_LENGTH_MAX = 200
+
+/** The name of a stored file from the name that a caller gave: its last segment, made harmless. */
+export function fileNameOf(given: string): string {
+  const segment = given.split(/[/\\]/).at(-1) ?? ""
+  const name = segment
+    .toWellFormed()
+    .normalize("NFC")
+    // Control characters, and those that turn or hide text.
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "")
+    .trim()
+  return /^\.*$/.test(name) ? "file" : shorten(name)
+}
+
+/** Media type of a file by its name; where that says nothing, a medium that its caller named. */
+export function contentTypeOf(name: string, named = ""): string {
+  const medium = /^(?:video|audio|image)\/[\w.+-]+$/.exec(named)?.[0]
+  return mime.getType(name) ?? medium ?? "application/octet-stream"
+}
+
+function shorten(name: string): string {
+  if (name.length <= NAME_LENGTH_MAX) return name
+  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
+  return name.slice(0, NAME_LENGTH_MAX - extension.length).toWellFormed() + extension
 }

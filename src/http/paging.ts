@@ -1,48 +1,76 @@
-import { fromBase64Url, toBase64Url } from "../contract/signature.ts"
+import { z } from "zod"
+import { fromBase64Url, toBase64Url } from "../crypto/signature.ts"
 import { isId } from "../ids.ts"
-import type { Page } from "../storage/jobs.ts"
-import { baseUrl } from "./context.ts"
-import type { AppContext } from "./context.ts"
-import { unprocessable } from "./problem.ts"
+import type { Page } from "../storage/paging.ts"
+import { baseUrl } from "./request.ts"
+import type { AppContext } from "./request.ts"
 
 const LIMIT = { byDefault: 20, max: 100 }
+const OFFSET_MAX = 1_000_000
 
-/** The page that a list request asks for. */
-export function readPage(c: AppContext): Page {
-  const { limit, offset, cursor } = c.req.query()
-  return {
-    limit: limit === undefined ? LIMIT.byDefault : wholeNumber("limit", limit, 1, LIMIT.max),
-    offset: offset === undefined ? 0 : wholeNumber("offset", offset, 0, 1_000_000),
-    before: cursor === undefined ? undefined : readCursor(cursor),
-  }
+/** Query parameters of every list. */
+export const pageQuery = z.object({
+  limit: wholeNumber(1, LIMIT.max, LIMIT.byDefault).meta({ description: "Rows of the page." }),
+  offset: wholeNumber(0, OFFSET_MAX, 0).meta({ description: "Rows that are skipped." }),
+  cursor: z
+    .string()
+    .transform((text, context) => {
+      const id = readCursor(text)
+      if (id !== null) return id
+      const message = "expected the cursor of a Link header, as it was given"
+      context.addIssue({ code: "custom", message })
+      return z.NEVER
+    })
+    .optional()
+    .meta({ override: { type: "string" }, description: "As the Link header of a page gives it." }),
+  created_after: moment().meta({ description: "Only what was made after this moment." }),
+  created_before: moment().meta({ description: "Only what was made before this moment." }),
+})
+
+/** The page that the parameters of a list ask for. */
+export function pageOf(query: z.output<typeof pageQuery>): Page {
+  const { limit, offset, cursor, created_after: createdAfter, created_before } = query
+  return { limit, offset, before: cursor, createdAfter, createdBefore: created_before }
 }
 
-/** Names the next page in a `Link` header, where there may be one; it keeps the list's filters. */
+/** The `Link` header that names the next page, where there may be one; it keeps the list's filters. */
 export function linkNext(
   c: AppContext,
   path: string,
-  page: Page & { filters?: Record<string, string | undefined> },
+  { limit }: Page,
   rows: { id: string }[],
-): void {
+): Record<string, string> {
   const last = rows.at(-1)
-  if (!last || rows.length < page.limit) return
-  const cursor = toBase64Url(new TextEncoder().encode(last.id))
-  const query = new URLSearchParams({ limit: String(page.limit), cursor })
-  for (const [name, value] of Object.entries(page.filters ?? {})) {
-    if (value !== undefined) query.set(name, value)
-  }
-  c.header("link", `<${baseUrl(c)}${path}?${query.toString()}>; rel="next"`)
+  if (!last || rows.length < limit) return {}
+  const query = new URLSearchParams(c.req.query())
+  for (const name of ["key", "disposition", "offset"]) query.delete(name)
+  query.set("limit", String(limit))
+  query.set("cursor", toBase64Url(new TextEncoder().encode(last.id)))
+  return { link: `<${baseUrl(c)}${path}?${query.toString()}>; rel="next"` }
 }
 
-function wholeNumber(field: string, text: string, from: number, to: number): number {
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= from && value <= to) return value
-  throw unprocessable(field, `expected a whole number from ${from} to ${to}`)
+function wholeNumber(from: number, to: number, byDefault: number) {
+  const message = `expected a whole number from ${from} to ${to}`
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to, message)
+    .default(byDefault)
+    .meta({ override: { type: "integer", minimum: from, maximum: to, default: byDefault } })
 }
 
-function readCursor(text: string): string {
+/** A moment of a query in milliseconds. */
+function moment() {
+  return z.iso
+    .datetime({ offset: true, error: "expected a date-time such as 2026-01-31T12:00:00Z" })
+    .transform((text) => Date.parse(text))
+    .optional()
+    .meta({ override: { type: "string", format: "date-time" } })
+}
+
+function readCursor(text: string): string | null {
   const bytes = fromBase64Url(text)
   const id = bytes ? new TextDecoder().decode(bytes) : ""
-  if (isId(id)) return id
-  throw unprocessable("cursor", "expected the cursor of a Link header, as it was given")
+  return isId(id) ? id : null
 }

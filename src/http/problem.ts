@@ -1,41 +1,37 @@
-/** Every error code of the HTTP interface and its status. */
-export const STATUS_OF = {
-  invalid_request: 400,
-  invalid_token: 401,
-  forbidden: 403,
-  invalid_signature: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  idempotency_conflict: 409,
-  already_final: 409,
-  not_final: 409,
-  link_expired: 410,
-  precondition_failed: 412,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  range_not_satisfiable: 416,
-  unprocessable: 422,
-  rate_limit_exceeded: 429,
-  internal: 500,
-  overloaded: 503,
-} as const satisfies Record<string, number>
+import type { Fault } from "../faults.ts"
 
-export type ProblemCode = keyof typeof STATUS_OF
+/** Every error code of the HTTP interface: its status, and what it is in a few words. */
+export const PROBLEMS = {
+  invalid_request: { status: 400, title: "The request cannot be understood" },
+  invalid_token: { status: 401, title: "The API key is missing, invalid or revoked" },
+  forbidden: { status: 403, title: "This is not allowed" },
+  invalid_signature: { status: 403, title: "The link is not one of this service" },
+  not_found: { status: 404, title: "There is no such thing" },
+  method_not_allowed: { status: 405, title: "The method is not for this path" },
+  idempotency_conflict: { status: 409, title: "The Idempotency-Key was used for something else" },
+  already_final: { status: 409, title: "The job is over" },
+  not_final: { status: 409, title: "The job is not over" },
+  link_expired: { status: 410, title: "The link has expired" },
+  precondition_failed: { status: 412, title: "A condition of the request does not hold" },
+  payload_too_large: { status: 413, title: "The body is too large" },
+  unsupported_media_type: { status: 415, title: "The body has another media type" },
+  range_not_satisfiable: { status: 416, title: "There is nothing in this range" },
+  unprocessable: { status: 422, title: "Fields of the request cannot be used" },
+  rate_limit_exceeded: { status: 429, title: "The key made too many requests" },
+  internal: { status: 500, title: "Something failed inside the service" },
+  overloaded: { status: 503, title: "The service has no room at the moment" },
+} as const satisfies Record<string, { status: number; title: string }>
 
-/**
- * One field of a request that cannot be used, and what was expected of it; in a command also the
- * option at fault, and a code that programs can tell it by.
- */
-export type Detail = { field: string; message: string; option?: string; code?: string }
+export type ProblemCode = keyof typeof PROBLEMS
 
 export type ProblemFacts = {
-  details?: Detail[]
+  details?: Fault[]
   headers?: Record<string, string>
   retryAfterSeconds?: number
   cause?: unknown
 }
 
-/** An answer that is not the one asked for: a code, a public sentence, and a cause that stays inside. */
+/** An answer other than the requested one: a code, a public sentence, and a cause that stays inside. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly facts: ProblemFacts
@@ -54,7 +50,7 @@ export function unprocessable(field: string, message: string, cause?: unknown): 
 }
 
 /** A well-formed request that cannot be used, with every field at fault. */
-export function unprocessables(details: Detail[], cause?: unknown): Problem {
+export function unprocessables(details: Fault[], cause?: unknown): Problem {
   const [first] = details
   const message = first ? `${first.field}: ${first.message}` : "The request cannot be used."
   return new Problem("unprocessable", message, { details, cause })
@@ -64,20 +60,37 @@ export function notFound(what: string): Problem {
   return new Problem("not_found", `There is no such ${what}.`)
 }
 
-/** The one shape of an error, and the other of a 422. */
-export function problemResponse(problem: Problem): Response {
-  const status = STATUS_OF[problem.code]
-  const { details = [], headers = {}, retryAfterSeconds } = problem.facts
-  const { code, message } = problem
-  const retry = retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds }
-  const body =
-    status === 422
-      ? { error: "validation_error", message, code: status, details: details.map(codeOf) }
-      : { error: { code, message, ...retry }, code, message }
-  return Response.json(body, { status, headers })
+/** A fault with its code; one of a field as such has none of its own. */
+export function withCode(fault: Fault): Fault & { code: string } {
+  return { code: "invalid_field", ...fault }
 }
 
-/** A detail with its code; one of a field as such names none of its own. */
-export function codeOf(detail: Detail): Detail {
-  return { code: "invalid_field", ...detail }
+const PROBLEM_JSON = "application/problem+json"
+/** An Accept header that names that type, and not with a quality of nothing. */
+const ACCEPTS_PROBLEM_JSON =
+  /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:[,;]|$))[^,]*)?(?:,|$)/i
+
+/**
+ * The body of an error: the interface's own members, and those of RFC 9457 beside them so that one
+ * parser serves. `application/problem+json` where `accept` asks for it.
+ */
+export function problemResponse(
+  problem: Problem,
+  { requestId, accept }: { requestId: string; accept: string },
+): Response {
+  const { code, message } = problem
+  const { status, title } = PROBLEMS[code]
+  const { details = [], headers = {}, retryAfterSeconds } = problem.facts
+  const retry = retryAfterSeconds === undefined ? {} : { retry_after: retryAfterSeconds }
+  const own =
+    status === 422
+      ? { error: "validation_error", message, code: status, details: details.map(withCode) }
+      : { error: { code, message, ...retry }, code, message }
+  const type = `/docs/errors/${code}`
+  const shared = { type, title, status, detail: message, code_name: code, request_id: requestId }
+  const contentType = ACCEPTS_PROBLEM_JSON.test(accept) ? PROBLEM_JSON : "application/json"
+  return Response.json(
+    { ...own, ...shared },
+    { status, headers: { ...headers, "content-type": contentType } },
+  )
 }

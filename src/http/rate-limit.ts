@@ -1,40 +1,30 @@
 import { DurableObject } from "cloudflare:workers"
 import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
-import { openDatabase } from "../storage/database.ts"
+import type { Allowance, KeyHolder, RateLimiterRpc } from "../rpc.ts"
+import { directoryOf } from "../storage/database.ts"
 import { findKey } from "../storage/keys.ts"
-import type { KeyHolder } from "../storage/keys.ts"
-import type { AppContext } from "./context.ts"
+import type { AppContext } from "./request.ts"
 import { Problem } from "./problem.ts"
 
 const WINDOW_SECONDS = 60
 
-/** A key that is good is looked up again after this; one that is revoked is forgotten at once. */
+/** A valid key is looked up again after this; `forget` is called for one that is revoked. */
 const KNOWN_MS = 60_000
-
-/** What a key may still do in this minute, and whose it is. */
-export type Allowance = {
-  account: KeyHolder
-  limit: number
-  allowed: boolean
-  remaining: number
-  resetSeconds: number
-}
 
 /**
  * Knows one key, by its hash, and counts its requests in windows of a minute; all in memory, so
  * that a restart costs a look-up and forgives a minute.
  */
-export class RateLimiter extends DurableObject<Env> {
+export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #known: { account: KeyHolder; until: number } | null = null
   #windowEnds = 0
   #used = 0
 
-  /** Takes one request from the key's allowance; null where no such key is good. */
   async take(hash: string): Promise<Allowance | null> {
     const now = Date.now()
     if (!this.#known || this.#known.until <= now) {
-      const found = await findKey(openDatabase(this.env.DB), hash)
+      const found = await findKey(directoryOf(this.env), hash)
       this.#known = found && { account: found, until: now + KNOWN_MS }
     }
     if (!this.#known) return null
@@ -50,7 +40,6 @@ export class RateLimiter extends DurableObject<Env> {
     return { account, limit, allowed, remaining: limit - this.#used, resetSeconds }
   }
 
-  /** Looks the key up anew at its next request. */
   async forget(): Promise<void> {
     this.#known = null
   }

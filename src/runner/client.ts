@@ -4,32 +4,26 @@ import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { logError } from "../log.ts"
-import type { RunnerAnswer } from "./container.ts"
+import type { RunnerAnswer } from "../rpc.ts"
+import { poolOfSlot } from "./pools.ts"
 
-/** A call that has no answer by then is made again; every call is idempotent. */
+/** A call without an answer by then is made again; every call is idempotent. */
 const CALL_MS = 10_000
-
-/** Names of the places where tasks run: slots of the plain runner, or one container each. */
-export function slotNames(env: Env): string[] {
-  const settings = settingsOf(env)
-  if (settings.RUNNER_ORIGIN) return names("local", settings.RUNNER_CAPACITY)
-  return names("media", settings.RUNNER_INSTANCES)
-}
 
 /** Where a runner finds inputs, outputs and reports of a task. */
 export function ioOrigin(env: Env, taskId: string): string {
   return `${settingsOf(env).IO_ORIGIN ?? "http://worker.internal"}/io/${taskId}`
 }
 
-/** `accepted` names the process that took the task; the others say why nobody did. */
+/** `accepted` names the process that took the task; the others say why none did. */
 export type PostResult = { accepted: string } | { refused: string } | { unreachable: string }
 
 /** Hands a task to the runner of a slot; the same task and fence may be handed over again. */
 export async function postTask(env: Env, order: TaskOrder): Promise<PostResult> {
   try {
-    const { status, text } = settingsOf(env).RUNNER_ORIGIN
+    const { status, text } = isPlain(env)
       ? await callPlain(env, "POST", "/tasks", JSON.stringify(order))
-      : await inTime(env.MEDIA_RUNNER.getByName(order.slot).post(order))
+      : await withTimeout(containerOf(env, order.slot).post(order))
     if (status !== 202) return { refused: `${status} ${text}` }
     return { accepted: taskAccepted.parse(JSON.parse(text)).boot }
   } catch (error) {
@@ -37,15 +31,15 @@ export async function postTask(env: Env, order: TaskOrder): Promise<PostResult> 
   }
 }
 
-/** Kills a task's run at this fence or below; true where the runner said that it is gone. */
+/** Kills a task's run at this fence or below; true where the runner confirms that it is gone. */
 export async function deleteTask(
   env: Env,
   { slot, taskId, fence }: { slot: string; taskId: string; fence: number },
 ): Promise<boolean> {
   try {
-    const { status } = settingsOf(env).RUNNER_ORIGIN
+    const { status } = isPlain(env)
       ? await callPlain(env, "DELETE", `/tasks/${taskId}?fence=${fence}`)
-      : await inTime(env.MEDIA_RUNNER.getByName(slot).kill(taskId, fence))
+      : await withTimeout(containerOf(env, slot).kill(taskId, fence))
     return status === 200
   } catch {
     return false
@@ -53,26 +47,36 @@ export async function deleteTask(
 }
 
 /**
- * Ends whatever a slot holds, so that another account may get it under this grant; a plain runner
- * holds nothing. False where a later grant has the slot, or where nobody can say that it is empty.
+ * Ends whatever a slot holds, so that another account may get it by this allocation; a plain
+ * runner holds nothing. False where a later allocation has the slot, or where it may not
+ * be empty.
  */
-export async function destroySlot(env: Env, slot: string, grant: number): Promise<boolean> {
-  if (settingsOf(env).RUNNER_ORIGIN) return true
+export async function destroySlot(env: Env, slot: string, allocation: number): Promise<boolean> {
+  if (isPlain(env)) return true
   try {
-    return await inTime(env.MEDIA_RUNNER.getByName(slot).end(grant))
+    return await withTimeout(containerOf(env, slot).end(allocation))
   } catch (error) {
     logError("runner.destroy_failed", { slot, error: String(error) })
     return false
   }
 }
 
-/** Ends a run whose runner fell silent; a container that did is not to be trusted with another. */
+/** Ends a run whose runner fell silent; a container that did is not trusted with another task. */
 export async function endSilentRun(
   env: Env,
-  run: { slot: string; taskId: string; fence: number; grant: number },
+  run: { slot: string; taskId: string; fence: number; allocation: number },
 ): Promise<boolean> {
-  if (settingsOf(env).RUNNER_ORIGIN) return await deleteTask(env, run)
-  return await destroySlot(env, run.slot, run.grant)
+  if (isPlain(env)) return await deleteTask(env, run)
+  return await destroySlot(env, run.slot, run.allocation)
+}
+
+/** Whether the runner is a plain process, and not containers. */
+function isPlain(env: Env): boolean {
+  return settingsOf(env).RUNNER_ORIGIN !== undefined
+}
+
+function containerOf(env: Env, slot: string) {
+  return env[poolOfSlot(slot).binding].getByName(slot)
 }
 
 async function callPlain(
@@ -92,14 +96,10 @@ async function callPlain(
   return { status: answer.status, text: await answer.text() }
 }
 
-/** What was called goes on where its answer comes too late: a container that starts, starts once. */
-async function inTime<Value>(call: Promise<Value>): Promise<Value> {
+/** The call itself goes on after the timeout, so that a container that starts, starts once. */
+async function withTimeout<Value>(call: Promise<Value>): Promise<Value> {
   const late = scheduler.wait(CALL_MS).then((): never => {
     throw new Error("no answer in time")
   })
   return await Promise.race([call, late])
-}
-
-function names(prefix: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
 }

@@ -3,80 +3,78 @@ import { BOOT_HEADER, runnerHeaders } from "../contract/protocol.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
-import { openDatabase } from "../storage/database.ts"
+import type { RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
+import { databaseOf } from "../storage/database.ts"
 import { isRunningAt } from "../storage/tasks.ts"
 import { judgeIdle, openSlotMemory } from "./slot-memory.ts"
 import type { SlotMemory } from "./slot-memory.ts"
+import { POOLS } from "./pools.ts"
+import type { PoolName } from "./pools.ts"
 import { readTaskToken } from "./token.ts"
-import type { TaskRun } from "./token.ts"
 
 const PORT = 8788
 const ENVIRONMENT = { RUNNER_HOST: "0.0.0.0", RUNNER_PORT: String(PORT), RUNNER_CAPACITY: "1" }
 const CALL_MS = 10_000
 
-/** What a runner answered, or why it could not; whole, so that nobody has to read it to its end. */
-export type RunnerAnswer = { status: number; text: string }
-
-const LATE: RunnerAnswer = { status: 409, text: "a later grant has this slot" }
+const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slot" }
 
 /**
  * The object of one slot and its container. The container is called past `containerFetch`, which
  * would start one in the middle of its end, and counts a caller that went away as there forever.
  */
-class Runner extends Container<Env> {
+class Runner extends Container<Env> implements RunnerRpc {
   override defaultPort = PORT
   override sleepAfter = "60s"
+  readonly #pool: PoolName
   readonly #memory: SlotMemory
   #ending: Promise<void> | null = null
   #comingUp: Promise<string | null> | null = null
 
-  constructor(ctx: DurableObjectState<object>, env: Env) {
+  constructor(ctx: DurableObjectState<object>, env: Env, pool: PoolName) {
     super(ctx, env)
+    this.#pool = pool
+    this.enableInternet = POOLS[pool].network !== "none"
     this.#memory = openSlotMemory(ctx.storage.kv)
   }
 
-  /** Hands a task to the container, which is started where it does not run. */
   async post(order: TaskOrder): Promise<RunnerAnswer> {
-    if (!this.#memory.admits(order.grant)) return LATE
+    if (!this.#memory.admits(order.allocation)) return LATE
     const run = await readTaskToken(settingsOf(this.env).LATHE_SECRET, order.io.token)
     if (!run) return { status: 400, text: "token" }
     await this.#ending
     const problem = await this.#comeUp()
     if (problem !== null) return { status: 503, text: problem }
-    // Nothing may come between this look and the call: a container that is ended for one account
-    // before another gets it must not hear of the first one again.
-    if (!this.#memory.admits(order.grant)) return LATE
+    // Nothing may be awaited between this check and the call: a container that was ended for
+    // another account must not get a task of the one before.
+    if (!this.#memory.admits(order.allocation)) return LATE
     this.#memory.noteHanded({ slot: order.slot, run })
     const { answer, boot } = await this.#call("POST", "/tasks", JSON.stringify(order))
-    // Nobody can ask a container again whose token is not the one that is known here.
+    // A container with another token than the one kept here can never be called again.
     if (answer.status === 401) await this.#endContainer()
     if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
     return answer
   }
 
-  /** Kills a task's run at this fence or below; a container that does not run stays so. */
   async kill(taskId: string, fence: number): Promise<RunnerAnswer> {
     if (!containerOf(this.ctx).running) return { status: 200, text: "" }
     return (await this.#call("DELETE", `/tasks/${taskId}?fence=${fence}`)).answer
   }
 
-  /** Ends the container, whatever it does; false where a later grant has the slot already. */
-  async end(grant: number): Promise<boolean> {
-    if (!this.#memory.admits(grant)) return false
+  async end(allocation: number): Promise<boolean> {
+    if (!this.#memory.admits(allocation)) return false
     if (containerOf(this.ctx).running) await this.#endContainer()
     return true
   }
 
-  /** The run said its last word; the container is idle from now on. */
-  ended(run: TaskRun): void {
+  runEnded(run: TaskRun): void {
     this.#memory.forgetRun(run)
     this.renewActivityTimeout()
   }
 
   override async onActivityExpired(): Promise<void> {
     const run = this.#memory.run()
-    // D1 alone says whose task it is: a run that it does not know any more holds no lease.
-    const holdsLease = run !== null && (await isRunningAt(openDatabase(this.env.DB), run))
+    // D1 alone says whose task it is: a run that it no longer has holds no lease.
+    const holdsLease = run !== null && (await isRunningAt(databaseOf(this.env, run.accountId), run))
     const isStopping = this.#memory.isStopping()
     const verdict = judgeIdle({ holdsLease, isStopping })
     if (verdict === "destroy") await this.destroy()
@@ -85,17 +83,17 @@ class Runner extends Container<Env> {
     await this.stop()
   }
 
-  /** Says whose run went with it; never how it went, since an exit code says nothing of that. */
+  /** Says whose run was lost; never how it ended, since an exit code does not tell. */
   override async onStop(): Promise<void> {
     const stopped = this.#memory.forgetProcess()
-    if (stopped) await this.env.POOL.getByName("media").slotStopped(stopped)
+    if (stopped) await this.env.POOL.getByName(this.#pool).slotStopped(stopped)
   }
 
   /** Starts the container where it does not run; answers why there is none. */
   async #comeUp(): Promise<string | null> {
     const { status } = await this.getState()
     if (containerOf(this.ctx).running && status === "healthy") return null
-    // All who wait have one start in common: each has a token of its own.
+    // Callers share one start, since each start makes a token of its own.
     this.#comingUp ??= this.#start().finally(() => {
       this.#comingUp = null
     })
@@ -135,13 +133,26 @@ class Runner extends Container<Env> {
   }
 }
 
-/** A container that parses media: it reaches the Worker's I/O routes and nothing else. */
+/** Containers that process media. */
 export class MediaRunner extends Runner {
-  override enableInternet = false
+  constructor(ctx: DurableObjectState<object>, env: Env) {
+    super(ctx, env, "media")
+  }
 }
 
-/** A container that fetches from the web: it has no access to other inputs. */
-export class FetchRunner extends Runner {}
+/** Small containers for short tasks. */
+export class LightRunner extends Runner {
+  constructor(ctx: DurableObjectState<object>, env: Env) {
+    super(ctx, env, "light")
+  }
+}
+
+/** Containers that fetch from the web. */
+export class FetchRunner extends Runner {
+  constructor(ctx: DurableObjectState<object>, env: Env) {
+    super(ctx, env, "fetch")
+  }
+}
 
 function containerOf({ container }: DurableObjectState<object>): globalThis.Container {
   if (!container) throw new Error("This object has no container.")

@@ -1,3 +1,5 @@
+import { Hono } from "hono"
+import type { Context } from "hono"
 import { z } from "zod"
 import { memberName } from "../contract/bundle.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
@@ -6,74 +8,110 @@ import type { Report } from "../contract/report.ts"
 import { fileKey } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
-import { openDatabase } from "../storage/database.ts"
+import { newId } from "../ids.ts"
+import type { TaskRun } from "../rpc.ts"
+import { databaseOf } from "../storage/database.ts"
 import { memberObjectKey, outputObjectKey } from "../storage/objects.ts"
 import { findInputObject, findOutputKeys } from "../storage/tasks.ts"
 import { closeUpload, findUpload, openUpload } from "../storage/uploads.ts"
-import { newId } from "../ids.ts"
 import { readTaskToken } from "./token.ts"
-import type { TaskRun } from "./token.ts"
 
-/** What to do with a report; false where the run is to be killed. */
-export type OnReport = (env: Env, run: TaskRun, told: Report) => Promise<boolean>
+/**
+ * What a report came to: it counts, its run is to be killed, or its result is not what the
+ * definition of its kind of task says.
+ */
+export type ReportReceipt = "ok" | "gone" | "invalid"
+
+export type OnReport = (env: Env, run: TaskRun, received: Report) => Promise<ReportReceipt>
+
+type Io = { Bindings: Env; Variables: { run: TaskRun } }
+type IoContext = Context<Io>
 
 const completion = z.object({
   parts: z.array(z.object({ part_number: z.int().positive(), etag: z.string() })).min(1),
 })
 
 /**
- * Answers what a runner asks for its task: `/io/{task}/inputs/{key}`, `/outputs/{key}`,
- * `/outputs/{key}/members/{name}` and `/reports`. 401 for a token that is not ours, 410 where the
- * task no longer runs at its fence.
+ * The routes that a runner has for its task, mounted at `/io`: `/{task}/inputs/{key}`,
+ * `/{task}/outputs/{key}`, `/{task}/outputs/{key}/members/{name}` and `/{task}/reports`. 401 for a
+ * token that is not ours or another task's, 410 where the task no longer runs at its fence.
  */
-export async function handleIo(request: Request, env: Env, onReport: OnReport): Promise<Response> {
-  if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return say(426, "protocol")
-  const token = request.headers.get("authorization")?.replace(/^Bearer /, "") ?? ""
-  const run = await readTaskToken(settingsOf(env).LATHE_SECRET, token)
-  const url = new URL(request.url)
-  const [taskId, room, key, ...path] = url.pathname.split("/").slice(2)
-  if (!run || run.taskId !== taskId) return say(401, "token")
-  if (room === "reports" && request.method === "POST")
-    return await hear(request, (told) => onReport(env, run, told))
-  const named = fileKey.safeParse(key)
-  if (!named.success) return say(404, "no such route")
-  if (room === "inputs" && request.method === "GET") {
-    return await sendInput(request, env, run, named.data)
+export function makeIo(onReport: OnReport): Hono<Io> {
+  const io = new Hono<Io>()
+  io.use("/:task/*", async (c, next) => {
+    if (c.req.header(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return say(426, "protocol")
+    const token = c.req.header("authorization")?.replace(/^Bearer /, "") ?? ""
+    const run = await readTaskToken(settingsOf(c.env).LATHE_SECRET, token)
+    if (!run || run.taskId !== c.req.param("task")) return say(401, "token")
+    c.set("run", run)
+    return await next()
+  })
+  io.post("/:task/reports", (c) => receive(c, onReport))
+  io.get("/:task/inputs/:key", sendInput)
+  // An empty member name matches too, so that it is refused as a name and not as a route.
+  for (const place of ["/:task/outputs/:key", "/:task/outputs/:key/members/:name{[^/]*}"]) {
+    io.put(place, (c) => withOutput(c, (objectKey) => storeOutput(c, objectKey)))
+    io.post(`${place}/parts`, (c) => withOutput(c, (objectKey) => beginParts(c, objectKey)))
+    io.put(`${place}/parts/:part{[1-9]\\d{0,4}}`, (c) =>
+      withOutput(c, (objectKey) => storePart(c, objectKey)),
+    )
+    io.post(`${place}/parts/complete`, (c) => withOutput(c, (key) => completeParts(c, key)))
   }
-  if (room !== "outputs") return say(404, "no such route")
-  const keys = await findOutputKeys(openDatabase(env.DB), run)
-  if (!keys) return say(410, "gone")
-  if (!keys.includes(named.data)) return say(404, "no such output")
-  const place = readPlace(outputObjectKey(run, named.data), path)
-  if (!place) return say(400, "name")
-  const { objectKey, rest } = place
-  const route = `${request.method} ${rest.map((word) => (Number(word) ? "{n}" : word)).join("/")}`
-  if (route === "PUT ") return await storeOutput(request, env, objectKey)
-  if (route === "POST parts") return await beginParts(request, env, run, objectKey)
-  const multipartId = url.searchParams.get("upload_id") ?? ""
-  const upload = await findUpload(openDatabase(env.DB), objectKey, multipartId)
-  if (!upload) {
-    // The answer to an earlier call was lost: what it made whole is there.
-    const whole = route === "POST parts/complete" && (await env.MEDIA.head(objectKey)) !== null
-    return whole ? say(200, "stored") : say(404, "no such upload")
-  }
-  const multipart = env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
-  if (route === "PUT parts/{n}") return await storePart(request, multipart, Number(rest[1]))
-  if (route !== "POST parts/complete") return say(404, "no such route")
-  const { parts } = completion.parse(await request.json())
-  await multipart.complete(
-    parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag })),
-  )
-  await closeUpload(openDatabase(env.DB), upload.id)
-  return say(200, "stored")
+  io.all("/:task/*", () => say(404, "no such route"))
+  return io
 }
 
-/** The object that a path below an output means, of itself or of a member; null for a bad name. */
-function readPlace(objectKey: string, path: string[]) {
-  const [word, encoded = "", ...rest] = path
-  if (word !== "members") return { objectKey, rest: path }
+async function receive(c: IoContext, onReport: OnReport): Promise<Response> {
+  const received = report.safeParse(await c.req.json().catch(() => null))
+  if (!received.success) return say(400, z.prettifyError(received.error))
+  if (c.req.header(BOOT_HEADER) !== received.data.boot) return say(400, "boot")
+  const receipt = await onReport(c.env, c.get("run"), received.data)
+  if (receipt === "invalid") return say(400, "result")
+  return receipt === "ok" ? say(200, "ok") : say(410, "gone")
+}
+
+async function sendInput(c: IoContext): Promise<Response> {
+  const key = fileKey.safeParse(c.req.param("key"))
+  if (!key.success) return say(404, "no such input")
+  const run = c.get("run")
+  const objectKey = await findInputObject(databaseOf(c.env, run.accountId), run, key.data)
+  if (objectKey === null) return say(410, "gone")
+  const headers = c.req.raw.headers
+  const object = await c.env.MEDIA.get(objectKey, headers.has("range") ? { range: headers } : {})
+  if (!object) return say(404, "no such object")
+  const { offset, length } = sentRange(object)
+  const answered = new Headers({ "content-length": String(length) })
+  // R2 sends the whole for a range that it cannot make sense of.
+  if (length === object.size) return new Response(object.body, { headers: answered })
+  answered.set("content-range", `bytes ${offset}-${offset + length - 1}/${object.size}`)
+  return new Response(object.body, { status: 206, headers: answered })
+}
+
+/** Which bytes R2 sends; any of the members may be there without a value. */
+type R2Sent = Partial<Record<"offset" | "length" | "suffix", number | undefined>>
+
+function sentRange({ range, size }: R2Object): { offset: number; length: number } {
+  const sent: R2Sent = range ?? {}
+  if (sent.suffix !== undefined) return { offset: size - sent.suffix, length: sent.suffix }
+  const offset = sent.offset ?? 0
+  return { offset, length: sent.length ?? size - offset }
+}
+
+/** Serves a route of an output, or of a member of one, that the task may store. */
+async function withOutput(
+  c: IoContext,
+  serve: (objectKey: string) => Promise<Response>,
+): Promise<Response> {
+  const run = c.get("run")
+  const keys = await findOutputKeys(databaseOf(c.env, run.accountId), run)
+  if (!keys) return say(410, "gone")
+  const key = c.req.param("key") ?? ""
+  if (!keys.includes(key)) return say(404, "no such output")
+  const objectKey = outputObjectKey(run.accountId, run, key)
+  const encoded = new URL(c.req.url).pathname.split("/members/")[1]?.split("/", 1)[0]
+  if (encoded === undefined) return await serve(objectKey)
   const name = memberName.safeParse(decode(encoded))
-  return name.success ? { objectKey: memberObjectKey(objectKey, name.data), rest } : null
+  return name.success ? await serve(memberObjectKey(objectKey, name.data)) : say(400, "name")
 }
 
 function decode(encoded: string): string | null {
@@ -84,60 +122,20 @@ function decode(encoded: string): string | null {
   }
 }
 
-async function hear(
-  request: Request,
-  onReport: (told: Report) => Promise<boolean>,
-): Promise<Response> {
-  const told = report.safeParse(await request.json().catch(() => null))
-  if (!told.success) return say(400, z.prettifyError(told.error))
-  if (request.headers.get(BOOT_HEADER) !== told.data.boot) return say(400, "boot")
-  return (await onReport(told.data)) ? say(200, "ok") : say(410, "gone")
-}
-
-async function sendInput(request: Request, env: Env, run: TaskRun, key: string): Promise<Response> {
-  const objectKey = await findInputObject(openDatabase(env.DB), run, key)
-  if (objectKey === null) return say(410, "gone")
-  const ranged = request.headers.has("range")
-  const object = await env.MEDIA.get(objectKey, ranged ? { range: request.headers } : {})
-  if (!object) return say(404, "no such object")
-  const { offset, length } = sentPart(object)
-  const headers = new Headers({ "content-length": String(length) })
-  // R2 sends the whole for a range that it cannot make sense of.
-  if (length === object.size) return new Response(object.body, { headers })
-  headers.set("content-range", `bytes ${offset}-${offset + length - 1}/${object.size}`)
-  return new Response(object.body, { status: 206, headers })
-}
-
-/** What R2 says of the bytes that it sends; any of it may be there without a value. */
-type Sent = Partial<Record<"offset" | "length" | "suffix", number | undefined>>
-
-/** Which bytes of an object R2 sends, in bytes from its beginning. */
-function sentPart({ range, size }: R2Object): { offset: number; length: number } {
-  const sent: Sent = range ?? {}
-  if (sent.suffix !== undefined) return { offset: size - sent.suffix, length: sent.suffix }
-  const offset = sent.offset ?? 0
-  return { offset, length: sent.length ?? size - offset }
-}
-
-async function storeOutput(request: Request, env: Env, objectKey: string): Promise<Response> {
-  if (!request.headers.has("content-length")) return say(411, "content-length")
-  await env.MEDIA.put(objectKey, request.body ?? "", { httpMetadata: metadataOf(request) })
+async function storeOutput(c: IoContext, objectKey: string): Promise<Response> {
+  if (c.req.header("content-length") === undefined) return say(411, "content-length")
+  await c.env.MEDIA.put(objectKey, c.req.raw.body ?? "", { httpMetadata: metadataOf(c) })
   return say(200, "stored")
 }
 
-async function beginParts(
-  request: Request,
-  env: Env,
-  run: TaskRun,
-  objectKey: string,
-): Promise<Response> {
-  const { uploadId } = await env.MEDIA.createMultipartUpload(objectKey, {
-    httpMetadata: metadataOf(request),
+async function beginParts(c: IoContext, objectKey: string): Promise<Response> {
+  const { accountId, taskId } = c.get("run")
+  const { uploadId } = await c.env.MEDIA.createMultipartUpload(objectKey, {
+    httpMetadata: metadataOf(c),
   })
-  await openUpload(openDatabase(env.DB), {
+  await openUpload(databaseOf(c.env, accountId), {
     id: newId(),
-    accountId: run.accountId,
-    taskId: run.taskId,
+    taskId,
     objectKey,
     multipartId: uploadId,
     createdAt: Date.now(),
@@ -145,18 +143,41 @@ async function beginParts(
   return Response.json({ upload_id: uploadId })
 }
 
-async function storePart(
-  request: Request,
-  upload: R2MultipartUpload,
-  partNumber: number,
-): Promise<Response> {
-  if (!request.body) return say(400, "body")
-  const part = await upload.uploadPart(partNumber, request.body)
+async function storePart(c: IoContext, objectKey: string): Promise<Response> {
+  const begun = await findBegun(c, objectKey)
+  if (!begun) return say(404, "no such upload")
+  if (!c.req.raw.body) return say(400, "body")
+  const part = await begun.multipart.uploadPart(Number(c.req.param("part")), c.req.raw.body)
   return Response.json({ etag: part.etag })
 }
 
-function metadataOf(request: Request): R2HTTPMetadata {
-  return { contentType: request.headers.get("content-type") ?? "application/octet-stream" }
+async function completeParts(c: IoContext, objectKey: string): Promise<Response> {
+  const begun = await findBegun(c, objectKey)
+  if (!begun) {
+    // The answer to an earlier call was lost: the object that it completed is there.
+    const isComplete = (await c.env.MEDIA.head(objectKey)) !== null
+    return isComplete ? say(200, "stored") : say(404, "no such upload")
+  }
+  const completed = completion.safeParse(await c.req.json().catch(() => null))
+  if (!completed.success) return say(400, "parts")
+  await begun.multipart.complete(
+    completed.data.parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag })),
+  )
+  await closeUpload(databaseOf(c.env, c.get("run").accountId), begun.uploadId)
+  return say(200, "stored")
+}
+
+async function findBegun(c: IoContext, objectKey: string) {
+  const multipartId = c.req.query("upload_id") ?? ""
+  const database = databaseOf(c.env, c.get("run").accountId)
+  const upload = await findUpload(database, objectKey, multipartId)
+  if (!upload) return null
+  const multipart = c.env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
+  return { uploadId: upload.id, multipart }
+}
+
+function metadataOf(c: IoContext): R2HTTPMetadata {
+  return { contentType: c.req.header("content-type") ?? "application/octet-stream" }
 }
 
 function say(status: number, message: string): Response {

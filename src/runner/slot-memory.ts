@@ -1,8 +1,8 @@
-import { isLateGrant, isPlausibleGrant } from "../contract/grant.ts"
-import { toHex } from "../contract/hex.ts"
-import type { TaskRun } from "./token.ts"
+import { isLateAllocation, isPlausibleAllocation } from "../contract/slot-allocation.ts"
+import { toHex } from "../crypto/hex.ts"
+import type { TaskRun } from "../rpc.ts"
 
-/** What a container was handed last: in which slot, and for whom. */
+/** The task that a container was handed last: in which slot, and for whom. */
 export type Handed = { slot: string; run: TaskRun }
 
 export type SlotMemory = ReturnType<typeof openSlotMemory>
@@ -10,6 +10,7 @@ export type SlotMemory = ReturnType<typeof openSlotMemory>
 const TOKEN_BYTES = 32
 
 type Facts = {
+  /** The highest number of an allocation of the slot; kept under the name it always had. */
   grant: number
   handed: Handed
   /** The run that may still be under way. */
@@ -17,24 +18,23 @@ type Facts = {
   /** The process that took what was handed. */
   boot: string
   stopping: boolean
-  /** What the container that runs, or ran last, wants to hear from whoever asks it. */
+  /** The bearer token of the container that runs, or ran last. */
   token: string
 }
 
-/**
- * What the object of a container remembers of it, longer than the object and the container live.
- */
+/** What the object of a container keeps of it, longer than the object and the container live. */
 export function openSlotMemory(kv: SyncKvStorage) {
   function read<Name extends keyof Facts>(name: Name): Facts[Name] | null {
     return kv.get<Facts[Name]>(name) ?? null
   }
   return {
-    /** Whether a word under this grant counts; later ones under lower grants do not any more. */
-    admits(grant: number): boolean {
+    /** Whether a call under this allocation counts; calls under lower ones no longer do then. */
+    admits(allocation: number): boolean {
       const now = Date.now()
       const highest = read("grant") ?? 0
-      if (!isPlausibleGrant(grant, now) || isLateGrant({ grant, highest, now })) return false
-      if (grant !== highest) kv.put("grant", grant)
+      if (!isPlausibleAllocation(allocation, now)) return false
+      if (isLateAllocation({ allocation, highest, now })) return false
+      if (allocation !== highest) kv.put("grant", allocation)
       return true
     },
     noteHanded(handed: Handed): void {
@@ -55,7 +55,7 @@ export function openSlotMemory(kv: SyncKvStorage) {
       for (const name of ["boot", "run", "stopping"]) kv.delete(name)
       return handed && boot !== null ? { slot: handed.slot, boot } : null
     },
-    /** Makes the token of a container that is about to start; the one before it is forgotten. */
+    /** Makes the token of a container that is about to start; the one before it is deleted. */
     makeToken(): string {
       const token = toHex(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)).buffer)
       kv.put("token", token)
@@ -68,8 +68,8 @@ export function openSlotMemory(kv: SyncKvStorage) {
 }
 
 /**
- * What to do with a container that nothing was heard of for its idle time. A live lease keeps it; one
- * that was asked to stop and did not is ended.
+ * What to do with a container that had no request for its idle time. A live lease keeps it; one
+ * that was asked to stop and did not is destroyed.
  */
 export function judgeIdle(of: { holdsLease: boolean; isStopping: boolean }) {
   if (of.holdsLease) return "keep"

@@ -1,10 +1,7 @@
-import { sign, verify } from "../contract/signature.ts"
-import type { TaskPlace } from "../storage/objects.ts"
+import { sign, verify } from "../crypto/signature.ts"
+import type { TaskRun } from "../rpc.ts"
 
 const PURPOSE = "task"
-
-/** One dispatch of a task: the task, its job and account, and the fence. */
-export type TaskRun = TaskPlace & { jobId: string }
 
 /** A token that opens the I/O routes for one task at one fence and nothing else. */
 export async function makeTaskToken(secret: string, run: TaskRun): Promise<string> {
@@ -12,7 +9,7 @@ export async function makeTaskToken(secret: string, run: TaskRun): Promise<strin
   return `${text}.${await sign(secret, PURPOSE, text)}`
 }
 
-/** The task and fence that a token is good for; null where it was not made by us. */
+/** The run that a token is valid for; null where it was not made by us. */
 export async function readTaskToken(secret: string, token: string): Promise<TaskRun | null> {
   const [accountId = "", jobId = "", taskId = "", fence = "", signature = "", ...rest] =
     token.split(".")

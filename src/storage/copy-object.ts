@@ -1,4 +1,4 @@
-import type { Database } from "./database.ts"
+import type { AccountDatabase } from "./database.ts"
 import { finishObject, openPartWriter, writeBytes } from "./part-writer.ts"
 import type { PartWriter } from "./part-writer.ts"
 
@@ -10,16 +10,13 @@ const READ_BYTES = 256 * 1024
  */
 export async function copyObject(
   bucket: R2Bucket,
-  database: Database,
-  source: { accountId: string; objectKey: string },
+  database: AccountDatabase,
+  sourceKey: string,
   onBegun: (writer: PartWriter) => void,
 ): Promise<void> {
-  const object = await bucket.get(source.objectKey)
-  if (!object) throw new Error(`there is no object at ${source.objectKey}`)
-  const writer = openPartWriter(bucket, database, {
-    accountId: source.accountId,
-    bytesMax: object.size,
-  })
+  const object = await bucket.get(sourceKey)
+  if (!object) throw new Error(`there is no object at ${sourceKey}`)
+  const writer = openPartWriter(bucket, database, object.size)
   onBegun(writer)
   const reader = object.body.getReader({ mode: "byob" })
   let room = new Uint8Array(READ_BYTES)

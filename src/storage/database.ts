@@ -1,8 +1,16 @@
 import { drizzle } from "drizzle-orm/d1"
 import type { DrizzleD1Database } from "drizzle-orm/d1"
 import type { BatchItem } from "drizzle-orm/batch"
+import type { Env } from "../env.ts"
 
+/** A database that holds rows of many accounts. */
 export type Database = DrizzleD1Database
+
+/**
+ * The database that holds an account's rows, and the account. Functions that read or write rows of
+ * an account take one of these, so that every query names the account.
+ */
+export type AccountDatabase = { readonly accountId: string; readonly sql: Database }
 
 /** One statement of an atomic batch. */
 export type Statement = BatchItem<"sqlite">
@@ -10,8 +18,19 @@ export type Statement = BatchItem<"sqlite">
 /** D1 refuses statements with more bound parameters than this. */
 const BOUND_PARAMETERS_MAX = 100
 
-export function openDatabase(d1: D1Database): Database {
-  return drizzle(d1)
+/** The one door to the rows of an account. */
+export function databaseOf(env: Pick<Env, "DB">, accountId: string): AccountDatabase {
+  return { accountId, sql: drizzle(env.DB) }
+}
+
+/** Every database with rows of accounts, for upkeep, which looks at all accounts. */
+export function databasesOf(env: Pick<Env, "DB">): Database[] {
+  return [drizzle(env.DB)]
+}
+
+/** The database of accounts and keys, where a key's account is looked up. */
+export function directoryOf(env: Pick<Env, "DB">): Database {
+  return drizzle(env.DB)
 }
 
 /** Runs statements in one transaction, in their order; an empty list does nothing. */

@@ -1,43 +1,51 @@
-import { and, asc, desc, eq, lt, sql } from "drizzle-orm"
-import type { DeliveryState } from "../contract/state.ts"
-import type { Database } from "./database.ts"
-import { accounts, deliveries, deliveryTries } from "./schema.ts"
-import type { Account, Delivery, DeliveryTry } from "./schema.ts"
-import type { Page } from "./jobs.ts"
+import { and, asc, desc, eq, sql } from "drizzle-orm"
+import type { AccountDatabase, Database } from "./database.ts"
+import { pageCondition } from "./paging.ts"
+import type { Page } from "./paging.ts"
+import { accounts } from "./schema/accounts.ts"
+import type { Account } from "./schema/accounts.ts"
+import { deliveries, deliveryTries } from "./schema/deliveries.ts"
+import type { Delivery, DeliveryTry } from "./schema/deliveries.ts"
+import type { DeliveryState } from "./schema/states.ts"
 
 /** The delivery of a job's end that still waits for a try; null where there is none. */
 export async function findWaitingDelivery(
-  database: Database,
+  { accountId, sql: database }: AccountDatabase,
   jobId: string,
 ): Promise<string | null> {
   const [row] = await database
     .select({ id: deliveries.id })
     .from(deliveries)
-    .where(and(eq(deliveries.jobId, jobId), eq(deliveries.state, "waiting")))
+    .where(
+      and(
+        eq(deliveries.jobId, jobId),
+        eq(deliveries.accountId, accountId),
+        eq(deliveries.state, "waiting"),
+      ),
+    )
     .limit(1)
   return row?.id ?? null
 }
 
-/** Deliveries whose next try is due, the longest due first. */
+/** Deliveries of all accounts whose next try is due, the longest due first. */
 export async function listDueDeliveries(
   database: Database,
   now: number,
   limit: number,
-): Promise<string[]> {
-  const rows = await database
-    .select({ id: deliveries.id })
+): Promise<{ accountId: string; deliveryId: string }[]> {
+  return await database
+    .select({ accountId: deliveries.accountId, deliveryId: deliveries.id })
     .from(deliveries)
     .where(sql`state = 'waiting' and next_try_at <= ${now}`)
     .orderBy(deliveries.nextTryAt)
     .limit(limit)
-  return rows.map((row) => row.id)
 }
 
 export type DueDelivery = { delivery: Delivery; account: Account }
 
 /** A delivery that is due now, and the account whose secrets sign it; null where it is not due. */
 export async function findDueDelivery(
-  database: Database,
+  { accountId, sql: database }: AccountDatabase,
   id: string,
   now: number,
 ): Promise<DueDelivery | null> {
@@ -46,7 +54,11 @@ export async function findDueDelivery(
     .from(deliveries)
     .innerJoin(accounts, eq(accounts.id, deliveries.accountId))
     .where(
-      and(eq(deliveries.id, id), sql`${deliveries.state} = 'waiting' and next_try_at <= ${now}`),
+      and(
+        eq(deliveries.id, id),
+        eq(deliveries.accountId, accountId),
+        sql`${deliveries.state} = 'waiting' and next_try_at <= ${now}`,
+      ),
     )
     .limit(1)
   return found ?? null
@@ -54,47 +66,49 @@ export async function findDueDelivery(
 
 /** Moves a waiting delivery's next try; false where somebody moved it since it was read. */
 export async function postponeDelivery(
-  database: Database,
+  database: AccountDatabase,
   read: Pick<Delivery, "id" | "nextTryAt">,
   nextTryAt: number,
 ): Promise<boolean> {
-  const moved = await database
+  const moved = await database.sql
     .update(deliveries)
     .set({ nextTryAt })
-    .where(unmoved(read))
+    .where(isUnchanged(database, read))
     .returning({ id: deliveries.id })
   return moved.length === 1
 }
 
 /** Logs a try and moves its delivery on, unless somebody moved that meanwhile. */
 export async function endTry(
-  database: Database,
+  database: AccountDatabase,
   read: Pick<Delivery, "id" | "nextTryAt">,
   made: Omit<DeliveryTry, "deliveryId" | "number">,
   set: Pick<Delivery, "state" | "tries" | "nextTryAt" | "completedAt">,
 ): Promise<void> {
   const { startedAt, durationMs, status, error, answer } = made
-  await database.batch([
-    database
+  await database.sql.batch([
+    database.sql
       .insert(deliveryTries)
       .select(
         sql`select ${read.id}, coalesce(max(number), 0) + 1, ${startedAt}, ${durationMs}, ${status}, ${error}, ${answer} from delivery_tries where delivery_id = ${read.id}`,
       ),
-    database.update(deliveries).set(set).where(unmoved(read)),
+    database.sql.update(deliveries).set(set).where(isUnchanged(database, read)),
   ])
 }
 
+/** A delivery to come; its account is the database's. */
+export type NewDelivery = Omit<typeof deliveries.$inferInsert, "accountId">
+
 export async function insertDelivery(
-  database: Database,
-  made: typeof deliveries.$inferInsert,
+  { accountId, sql: database }: AccountDatabase,
+  made: NewDelivery,
 ): Promise<void> {
-  await database.insert(deliveries).values(made)
+  await database.insert(deliveries).values({ ...made, accountId })
 }
 
 /** Makes a delivery due again, with all its tries before it; those that were made stay logged. */
-export async function replayDelivery(
-  database: Database,
-  accountId: string,
+export async function resetDelivery(
+  { accountId, sql: database }: AccountDatabase,
   id: string,
   now: number,
 ): Promise<void> {
@@ -107,8 +121,7 @@ export async function replayDelivery(
 export type LoggedDelivery = { delivery: Delivery; tries: DeliveryTry[] }
 
 export async function findDelivery(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
   id: string,
 ): Promise<LoggedDelivery | null> {
   const found = await database
@@ -120,10 +133,9 @@ export async function findDelivery(
   return logged ?? null
 }
 
-/** Deliveries of an account, newest first. */
+/** Deliveries of the account, newest first. */
 export async function listDeliveries(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
   page: Page,
   only: { jobId?: string | undefined; state?: DeliveryState | undefined },
 ): Promise<LoggedDelivery[]> {
@@ -135,7 +147,7 @@ export async function listDeliveries(
         eq(deliveries.accountId, accountId),
         only.jobId === undefined ? undefined : eq(deliveries.jobId, only.jobId),
         only.state === undefined ? undefined : eq(deliveries.state, only.state),
-        page.before ? lt(deliveries.id, page.before) : undefined,
+        pageCondition(deliveries, page),
       ),
     )
     .orderBy(desc(deliveries.id))
@@ -156,9 +168,11 @@ async function withTries(database: Database, found: Delivery[]): Promise<LoggedD
   return found.map((delivery) => ({ delivery, tries: byDelivery.get(delivery.id) ?? [] }))
 }
 
-function unmoved(read: Pick<Delivery, "id" | "nextTryAt">) {
+/** That a delivery waits for the same try as when it was read. */
+function isUnchanged({ accountId }: AccountDatabase, read: Pick<Delivery, "id" | "nextTryAt">) {
   return and(
     eq(deliveries.id, read.id),
+    eq(deliveries.accountId, accountId),
     eq(deliveries.state, "waiting"),
     eq(deliveries.nextTryAt, read.nextTryAt),
   )

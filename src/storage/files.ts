@@ -1,12 +1,19 @@
-import { and, desc, eq, getTableColumns, isNotNull, lt, sql } from "drizzle-orm"
+import { and, desc, eq, getTableColumns, inArray, isNotNull, sql } from "drizzle-orm"
 import { member } from "../contract/bundle.ts"
 import type { Member } from "../contract/bundle.ts"
 import { runBatch } from "./database.ts"
-import type { Database } from "./database.ts"
-import type { Page } from "./jobs.ts"
-import { prefixOf } from "./objects.ts"
-import { files, garbage, jobs } from "./schema.ts"
-import type { File, Job } from "./schema.ts"
+import type { AccountDatabase } from "./database.ts"
+import { prefixOf, probeObjectKey } from "./objects.ts"
+import { pageCondition } from "./paging.ts"
+import type { Page } from "./paging.ts"
+import { files } from "./schema/files.ts"
+import type { File } from "./schema/files.ts"
+import { jobs } from "./schema/jobs.ts"
+import type { Job } from "./schema/jobs.ts"
+import type { FileSource, State } from "./schema/states.ts"
+import { garbage } from "./schema/uploads.ts"
+import { probeResult } from "../contract/probe.ts"
+import type { ProbeResult } from "../contract/probe.ts"
 
 /** A file and the job that took it in; a file that was an output has none of its own. */
 export type FileWithJob = { file: File; job: Job | null }
@@ -27,8 +34,7 @@ const withFewMembers = {
 
 /** A stored file of the account; a file still to come is none. */
 export async function findFile(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
   id: string,
 ): Promise<FileWithJob | null> {
   const [found] = await database
@@ -45,8 +51,8 @@ export async function findFile(
  * members no other is read, as players ask for one after another.
  */
 export async function findStored(
-  database: Database,
-  stored: { accountId: string; fileId: string },
+  { accountId, sql: database }: AccountDatabase,
+  fileId: string,
   names: readonly string[],
 ): Promise<{ file: File; member: Member | null } | null> {
   const wanted = sql`select value ->> 'name' as name, value from json_each(${files.bundle}, '$.members')`
@@ -60,21 +66,14 @@ export async function findStored(
         ),
     })
     .from(files)
-    .where(
-      and(
-        eq(files.id, stored.fileId),
-        eq(files.accountId, stored.accountId),
-        isNotNull(files.objectKey),
-      ),
-    )
+    .where(and(eq(files.id, fileId), eq(files.accountId, accountId), isNotNull(files.objectKey)))
     .limit(1)
   return found ?? null
 }
 
 /** Those of the named files that are stored and the account's, without members; others are left out. */
 export async function findFiles(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
   ids: string[],
 ): Promise<File[]> {
   return await database
@@ -89,10 +88,16 @@ export async function findFiles(
     )
 }
 
+/** Which files to list; all where nothing is named. */
+export type FileFilter = {
+  source?: FileSource | undefined
+  states?: readonly State[] | undefined
+}
+
 /** Stored files, newest first; those of many members come without them. */
 export async function listFiles(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
+  { source, states }: FileFilter,
   page: Page,
 ): Promise<FileWithJob[]> {
   return await database
@@ -103,7 +108,9 @@ export async function listFiles(
       and(
         eq(files.accountId, accountId),
         isNotNull(files.objectKey),
-        page.before ? lt(files.id, page.before) : undefined,
+        source === undefined ? undefined : eq(files.source, source),
+        states && inArray(files.state, [...states]),
+        pageCondition(files, page),
       ),
     )
     .orderBy(desc(files.id))
@@ -115,7 +122,11 @@ export async function listFiles(
  * Removes a file without a job of its own, whose objects become garbage. A task that reads it
  * keeps the bytes until it is done.
  */
-export async function removeFile(database: Database, file: File, now: number): Promise<void> {
+export async function removeFile(
+  { accountId, sql: database }: AccountDatabase,
+  file: File,
+  now: number,
+): Promise<void> {
   const left = file.objectKey === null ? [] : [prefixOf(file.objectKey)]
   await runBatch(database, [
     ...left.map((prefix) =>
@@ -124,6 +135,29 @@ export async function removeFile(database: Database, file: File, now: number): P
         .values({ prefix, fileId: file.id, dueAt: now })
         .onConflictDoNothing(),
     ),
-    database.delete(files).where(eq(files.id, file.id)),
+    database.delete(files).where(and(eq(files.id, file.id), eq(files.accountId, accountId))),
   ])
+}
+
+/** A probe above this many characters is kept in R2 and only its head in the row. */
+const ROW_PROBE_LENGTH_MAX = 32 * 1024
+
+/** What a file's row is to hold of its probe; one that is too big for it goes to R2. */
+export async function storeProbe(
+  bucket: R2Bucket,
+  probe: ProbeResult,
+  objectKey: string,
+): Promise<Pick<File, "probe" | "probeObjectKey">> {
+  const text = JSON.stringify(probe)
+  if (text.length <= ROW_PROBE_LENGTH_MAX) return { probe, probeObjectKey: null }
+  const key = probeObjectKey(objectKey)
+  await bucket.put(key, text)
+  return { probe: { ...probe, streams: [], format: {} }, probeObjectKey: key }
+}
+
+/** A file with its whole probe, wherever that is kept. */
+export async function withWholeProbe(bucket: R2Bucket, file: File): Promise<File> {
+  if (file.probeObjectKey === null) return file
+  const object = await bucket.get(file.probeObjectKey)
+  return object ? { ...file, probe: probeResult.parse(await object.json()) } : file
 }

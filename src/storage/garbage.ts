@@ -1,10 +1,9 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm"
 import type { Database } from "./database.ts"
-import { garbage } from "./schema.ts"
+import { garbage } from "./schema/uploads.ts"
+import type { Garbage } from "./schema/uploads.ts"
 
-export type Garbage = typeof garbage.$inferSelect
-
-/** Prefixes that are due and that no running task reads any more, oldest first. */
+/** Prefixes of all accounts that are due and that no running task reads, oldest first. */
 export async function listDueGarbage(
   database: Database,
   now: number,
@@ -27,6 +26,6 @@ export async function postponeGarbage(
   await database.update(garbage).set(next).where(eq(garbage.prefix, prefix))
 }
 
-export async function forgetGarbage(database: Database, prefix: string): Promise<void> {
+export async function deleteGarbage(database: Database, prefix: string): Promise<void> {
   await database.delete(garbage).where(eq(garbage.prefix, prefix))
 }

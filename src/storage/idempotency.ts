@@ -1,12 +1,17 @@
 import { and, eq, gt, lt } from "drizzle-orm"
-import type { Database } from "./database.ts"
-import { IDEMPOTENCY_MS } from "./jobs.ts"
-import { idempotency } from "./schema.ts"
+import type { AccountDatabase, Database, Statement } from "./database.ts"
+import { idempotency } from "./schema/jobs.ts"
 
-/** What an account's key stands for since less than a day; null where it is free. */
+/** How long a create may be sent again and answered with the job it made. */
+const IDEMPOTENCY_MS = 24 * 3_600_000
+
+/** What makes a create safe to send again: the caller's key, and the hash of what was asked. */
+export type Idempotency = { key: string; bodyHash: string }
+
+/** What the account's key stands for since less than a day; null where it is free. */
 export async function findIdempotency(
-  database: Database,
-  { accountId, key }: { accountId: string; key: string },
+  { accountId, sql: database }: AccountDatabase,
+  key: string,
   now: number,
 ): Promise<{ jobId: string; bodyHash: string } | null> {
   const [row] = await database
@@ -23,7 +28,24 @@ export async function findIdempotency(
   return row ?? null
 }
 
-/** Forgets keys that are older than a day. */
-export async function forgetIdempotency(database: Database, now: number): Promise<void> {
+/** Statements that tie a key to a job; the batch fails where the key is tied already. */
+export function insertIdempotency(
+  { accountId, sql: database }: AccountDatabase,
+  { key, bodyHash }: Idempotency,
+  { jobId, createdAt }: { jobId: string; createdAt: number },
+): Statement[] {
+  const isExpired = and(
+    eq(idempotency.accountId, accountId),
+    eq(idempotency.key, key),
+    lt(idempotency.createdAt, createdAt - IDEMPOTENCY_MS),
+  )
+  return [
+    database.delete(idempotency).where(isExpired),
+    database.insert(idempotency).values({ accountId, key, bodyHash, jobId, createdAt }),
+  ]
+}
+
+/** Deletes keys of all accounts that are older than a day. */
+export async function deleteExpiredIdempotency(database: Database, now: number): Promise<void> {
   await database.delete(idempotency).where(lt(idempotency.createdAt, now - IDEMPOTENCY_MS))
 }

@@ -1,11 +1,9 @@
 import { and, desc, eq, isNull, sql } from "drizzle-orm"
-import type { Plan } from "../contract/plan.ts"
-import type { Database } from "./database.ts"
-import { accounts, keys } from "./schema.ts"
-import type { Account, Key } from "./schema.ts"
-
-/** Whose a key is: what may be remembered of an account for a while. */
-export type KeyHolder = Pick<Account, "id" | "plan">
+import type { Plan } from "../plans.ts"
+import type { KeyHolder } from "../rpc.ts"
+import type { AccountDatabase, Database } from "./database.ts"
+import { accounts, keys } from "./schema/accounts.ts"
+import type { Account, Key } from "./schema/accounts.ts"
 
 /** The account of a key that is not revoked, by the SHA-256 of the key; null where there is none. */
 export async function findKey(database: Database, hash: string): Promise<KeyHolder | null> {
@@ -76,8 +74,11 @@ export async function revokeKey(
   return known.hash
 }
 
-/** The secret that signs an account's webhooks now. */
-export async function readWebhookSecret(database: Database, accountId: string): Promise<string> {
+/** The secret that signs the account's webhooks now. */
+export async function readWebhookSecret({
+  accountId,
+  sql: database,
+}: AccountDatabase): Promise<string> {
   const [row] = await database
     .select({ secret: accounts.webhookSecret })
     .from(accounts)
@@ -86,10 +87,9 @@ export async function readWebhookSecret(database: Database, accountId: string): 
   return row.secret
 }
 
-/** Gives an account another webhook secret; the one before is kept beside it. */
+/** Gives the account another webhook secret; the one before is kept beside it. */
 export async function rotateWebhookSecret(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
   webhookSecret: string,
   now: number,
 ): Promise<void> {

@@ -1,8 +1,8 @@
-import { sign, verify } from "../contract/signature.ts"
+import { sign, verify } from "../crypto/signature.ts"
 
 const PURPOSE = "link"
 
-export const DISPOSITIONS = ["attachment", "inline"] as const
+const DISPOSITIONS = ["attachment", "inline"] as const
 export type Disposition = (typeof DISPOSITIONS)[number]
 
 /** What a download link opens: one file of one account until a moment, shown or saved. */

@@ -1,4 +1,5 @@
-import type { Task, Upload } from "./schema.ts"
+import type { Task } from "./schema/tasks.ts"
+import type { Upload } from "./schema/uploads.ts"
 
 // Every object of a file lies under one prefix of its own that ends in "/".
 
@@ -7,20 +8,22 @@ export function uploadObjectKey(accountId: string, uploadId: string): string {
 }
 
 /** Where a task at a fence stores an output; another fence never touches it. */
-export function outputObjectKey(task: TaskPlace, outputKey: string): string {
-  return `${taskPrefix(task)}${outputKey}/media`
+export function outputObjectKey(accountId: string, attempt: TaskAttempt, key: string): string {
+  return `${attemptPrefix(accountId, attempt)}${key}/media`
 }
 
-export type TaskPlace = { accountId: string; taskId: string; fence: number }
+/** One dispatch of a task. */
+export type TaskAttempt = { taskId: string; fence: number }
 
-export function taskPrefix(task: TaskPlace): string {
-  return `${task.accountId}/tasks/${task.taskId}/${task.fence}/`
+/** The prefix below which a task stores its outputs at a fence. */
+export function attemptPrefix(accountId: string, { taskId, fence }: TaskAttempt): string {
+  return `${accountId}/tasks/${taskId}/${fence}/`
 }
 
 /** Prefixes of a task's dispatches before the one at `task.fence`. */
 export function earlierPrefixes(task: Task): string[] {
   const fences = Array.from({ length: Math.max(0, task.fence - 1) }, (_, index) => index + 1)
-  return fences.map((fence) => taskPrefix({ accountId: task.accountId, taskId: task.id, fence }))
+  return fences.map((fence) => attemptPrefix(task.accountId, { taskId: task.id, fence }))
 }
 
 /** The prefix that holds a file's object and everything stored beside it. */

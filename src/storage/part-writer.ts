@@ -1,7 +1,7 @@
 import { newId } from "../ids.ts"
-import type { Database } from "./database.ts"
+import type { AccountDatabase } from "./database.ts"
 import { uploadObjectKey } from "./objects.ts"
-import type { Upload } from "./schema.ts"
+import type { Upload } from "./schema/uploads.ts"
 import { openUpload } from "./uploads.ts"
 
 /** R2 takes parts from this size on, all equal but the last, and at most so many of them. */
@@ -14,7 +14,7 @@ const FIRST_BYTES = 256 * 1024
 export type PartWriter = {
   readonly upload: Upload
   readonly bucket: R2Bucket
-  readonly database: Database
+  readonly database: AccountDatabase
   /** Above one part the object is written in parts of this size, in bytes. */
   readonly partBytes: number
   readonly inFlight: Set<Promise<void>>
@@ -32,10 +32,11 @@ export type PartWriter = {
 /** Begins a new object of an account, of at most `bytesMax`; nothing is stored so far. */
 export function openPartWriter(
   bucket: R2Bucket,
-  database: Database,
-  { accountId, bytesMax }: { accountId: string; bytesMax: number },
+  database: AccountDatabase,
+  bytesMax: number,
 ): PartWriter {
   const id = newId()
+  const { accountId } = database
   const upload = {
     id,
     accountId,

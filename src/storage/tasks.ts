@@ -1,27 +1,37 @@
 import { and, eq, inArray, sql } from "drizzle-orm"
-import { isFinal, OPEN_STATES } from "../contract/state.ts"
-import type { Database } from "./database.ts"
-import type { TaskPlace } from "./objects.ts"
-import { accounts, files, jobs, taskInputs, tasks } from "./schema.ts"
-import type { File, Task } from "./schema.ts"
+import { isFinal, OPEN_STATES } from "./schema/states.ts"
+import type { AccountDatabase } from "./database.ts"
+import type { TaskAttempt } from "./objects.ts"
+import { accounts } from "./schema/accounts.ts"
+import { files } from "./schema/files.ts"
+import type { File } from "./schema/files.ts"
+import { jobs } from "./schema/jobs.ts"
+import { taskInputs, tasks } from "./schema/tasks.ts"
+import type { Task } from "./schema/tasks.ts"
 
 export type ClaimedTask = { task: Task; inputs: { key: string; file: File | null }[] }
 
 /**
- * Claims a waiting task of an open job for a slot under a grant and raises its fence. Asked again
- * with the same grant it answers the same claim. Null: the task is somebody else's, or over.
+ * Claims a waiting task of an open job for an allocated slot and raises its fence. Repeated with
+ * the same allocation it answers the same claim. Null: the task is somebody else's, or over.
  */
 export async function claimTask(
-  database: Database,
-  claim: { taskId: string; jobId: string; slot: string; grant: number; now: number },
+  { accountId, sql: database }: AccountDatabase,
+  claim: { taskId: string; jobId: string; slot: string; allocation: number; now: number },
 ): Promise<ClaimedTask | null> {
-  const jobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
-  const mine = sql`exists (select 1 from ${tasks} where ${tasks.id} = ${claim.taskId} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.grant} = ${claim.grant})`
+  const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
+  const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
+  const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
   const [, , , , [task], inputs] = await database.batch([
     database
       .update(tasks)
-      .set({ state: "running", fence: sql`fence + 1`, slot: claim.slot, grant: claim.grant })
-      .where(and(eq(tasks.id, claim.taskId), eq(tasks.state, "waiting"), jobOpen)),
+      .set({
+        state: "running",
+        fence: sql`fence + 1`,
+        slot: claim.slot,
+        allocation: claim.allocation,
+      })
+      .where(and(isTask, eq(tasks.state, "waiting"), isJobOpen)),
     database
       .update(jobs)
       .set({
@@ -31,16 +41,16 @@ export async function claimTask(
         acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
         attempts: sql`1 + (select max(failures + interruptions) from tasks where job_id = ${claim.jobId})`,
       })
-      .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), mine)),
+      .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), isClaimed)),
     database
       .update(files)
       .set({ state: "running" })
-      .where(and(eq(files.jobId, claim.jobId), eq(files.state, "waiting"), mine)),
+      .where(and(eq(files.jobId, claim.jobId), eq(files.state, "waiting"), isClaimed)),
     database
       .update(taskInputs)
       .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
-      .where(and(eq(taskInputs.taskId, claim.taskId), mine)),
-    database.select().from(tasks).where(eq(tasks.id, claim.taskId)),
+      .where(and(eq(taskInputs.taskId, claim.taskId), isClaimed)),
+    database.select().from(tasks).where(isTask),
     database
       .select({ key: taskInputs.key, file: files })
       .from(taskInputs)
@@ -48,50 +58,56 @@ export async function claimTask(
       .where(eq(taskInputs.taskId, claim.taskId)),
   ])
   if (!task || task.state !== "running") return null
-  if (task.slot !== claim.slot || task.grant !== claim.grant) return null
+  if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
   return { task, inputs }
 }
 
 /** Whether a task runs at this fence now: what every call of a runner must prove. */
-export async function isRunningAt(database: Database, place: TaskPlace): Promise<boolean> {
-  const rows = await database.select({ id: tasks.id }).from(tasks).where(runsAt(place)).limit(1)
+export async function isRunningAt(
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
+): Promise<boolean> {
+  const rows = await database
+    .select({ id: tasks.id })
+    .from(tasks)
+    .where(runsAt(accountId, attempt))
+    .limit(1)
   return rows.length === 1
 }
 
 /** The keys of the outputs of a task that runs at this fence; null where it does not. */
 export async function findOutputKeys(
-  database: Database,
-  place: TaskPlace,
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
 ): Promise<string[] | null> {
   const [row] = await database
     .select({ work: tasks.work })
     .from(tasks)
-    .where(runsAt(place))
+    .where(runsAt(accountId, attempt))
     .limit(1)
-  if (!row) return null
-  return row.work.kind === "command" ? row.work.outputs.map(({ key }) => key) : []
+  return row ? (row.work.outputs ?? []).map(({ key }) => key) : null
 }
 
 /** Where an input of a task that runs at this fence is stored; null where it may not be read. */
 export async function findInputObject(
-  database: Database,
-  place: TaskPlace,
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
   key: string,
 ): Promise<string | null> {
   const [row] = await database
     .select({ objectKey: taskInputs.objectKey })
     .from(taskInputs)
     .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
-    .where(and(runsAt(place), eq(taskInputs.key, key)))
+    .where(and(runsAt(accountId, attempt), eq(taskInputs.key, key)))
     .limit(1)
   return row?.objectKey ?? null
 }
 
-function runsAt(place: TaskPlace) {
+function runsAt(accountId: string, { taskId, fence }: TaskAttempt) {
   return and(
-    eq(tasks.id, place.taskId),
-    eq(tasks.accountId, place.accountId),
-    eq(tasks.fence, place.fence),
+    eq(tasks.id, taskId),
+    eq(tasks.accountId, accountId),
+    eq(tasks.fence, fence),
     eq(tasks.state, "running"),
   )
 }
@@ -101,10 +117,9 @@ export type Readiness = "ready" | "pending" | "failed" | "gone"
 
 export type OpenTask = Task & { inputs: Readiness[] }
 
-/** Open tasks of an account and how ready their inputs are; named tasks only where `ids` is given. */
+/** Open tasks of the account and how ready their inputs are; named tasks only where `ids` is given. */
 export async function listOpenTasks(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
   ids?: string[],
 ): Promise<OpenTask[]> {
   const named = ids && sql`${tasks.id} in (select value from json_each(${JSON.stringify(ids)}))`
@@ -134,7 +149,7 @@ function readinessOf(task: Task, file: File | null): Readiness {
 
 /** The inputs of a job's tasks, with the files that are still there. */
 export async function listTaskInputs(
-  database: Database,
+  { accountId, sql: database }: AccountDatabase,
   jobId: string,
 ): Promise<{ taskId: string; key: string; fileId: string; file: File | null }[]> {
   const { taskId, key, fileId } = taskInputs
@@ -143,11 +158,11 @@ export async function listTaskInputs(
     .from(taskInputs)
     .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
     .leftJoin(files, eq(files.id, taskInputs.fileId))
-    .where(eq(tasks.jobId, jobId))
+    .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId)))
 }
 
-/** The plan of an account; null where there is no such account. */
-export async function findPlan(database: Database, accountId: string) {
+/** The plan of the account; null where there is no such account. */
+export async function findPlan({ accountId, sql: database }: AccountDatabase) {
   const [row] = await database
     .select({ plan: accounts.plan })
     .from(accounts)

@@ -1,36 +1,48 @@
 import { and, asc, eq, gte, isNotNull, lt, or } from "drizzle-orm"
-import type { Database } from "./database.ts"
-import { uploads } from "./schema.ts"
-import type { Upload } from "./schema.ts"
+import type { AccountDatabase, Database } from "./database.ts"
+import { uploads } from "./schema/uploads.ts"
+import type { Upload } from "./schema/uploads.ts"
 
 /** Notes bytes that are about to be written, before the first of them is. */
 export async function openUpload(
-  database: Database,
-  upload: typeof uploads.$inferInsert,
+  { accountId, sql: database }: AccountDatabase,
+  upload: Omit<typeof uploads.$inferInsert, "accountId">,
 ): Promise<void> {
-  await database.insert(uploads).values(upload).onConflictDoNothing()
+  await database
+    .insert(uploads)
+    .values({ ...upload, accountId })
+    .onConflictDoNothing()
 }
 
 /** Removes an upload's row, once its bytes are an object of somebody or are gone. */
-export async function closeUpload(database: Database, id: string): Promise<void> {
-  await database.delete(uploads).where(eq(uploads.id, id))
+export async function closeUpload(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+): Promise<void> {
+  await database.delete(uploads).where(and(eq(uploads.id, id), eq(uploads.accountId, accountId)))
 }
 
 /** An upload of a task by its object and R2's id; null where the task began none like it. */
 export async function findUpload(
-  database: Database,
+  { accountId, sql: database }: AccountDatabase,
   objectKey: string,
   multipartId: string,
 ): Promise<Upload | null> {
   const [row] = await database
     .select()
     .from(uploads)
-    .where(and(eq(uploads.objectKey, objectKey), eq(uploads.multipartId, multipartId)))
+    .where(
+      and(
+        eq(uploads.objectKey, objectKey),
+        eq(uploads.accountId, accountId),
+        eq(uploads.multipartId, multipartId),
+      ),
+    )
     .limit(1)
   return row ?? null
 }
 
-/** Uploads whose object lies below a prefix. */
+/** Uploads of all accounts whose object lies below a prefix. */
 export async function listUploadsBelow(database: Database, prefix: string): Promise<Upload[]> {
   return await database
     .select()
@@ -38,7 +50,7 @@ export async function listUploadsBelow(database: Database, prefix: string): Prom
     .where(and(gte(uploads.objectKey, prefix), lt(uploads.objectKey, `${prefix}\uffff`)))
 }
 
-/** Uploads begun before a moment, oldest first. */
+/** Uploads of all accounts begun before a moment, oldest first. */
 export async function listAbandoned(
   database: Database,
   before: number,
@@ -53,11 +65,15 @@ export async function listAbandoned(
 }
 
 /** Marks an upload as dying; false where a job has taken it meanwhile. */
-export async function markDying(database: Database, id: string, now: number): Promise<boolean> {
+export async function markDying(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+  now: number,
+): Promise<boolean> {
   const marked = await database
     .update(uploads)
     .set({ dyingAt: now })
-    .where(eq(uploads.id, id))
+    .where(and(eq(uploads.id, id), eq(uploads.accountId, accountId)))
     .returning({ id: uploads.id })
   return marked.length === 1
 }

@@ -5,15 +5,16 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
-import { makeSettings, readEnvironment } from "../../container/environment.ts"
-import type { RunnerSettings } from "../../container/environment.ts"
-import { toListener } from "../../container/http-adapter.ts"
 import { chooseSandbox } from "../../container/sandbox/choose.ts"
-import type { Verdict } from "../../container/sandbox/choose.ts"
-import { makeRunner } from "../../container/server.ts"
+import type { SandboxChoice } from "../../container/sandbox/choose.ts"
+import { toListener } from "../../container/server/http-adapter.ts"
+import { makeRunner } from "../../container/server/server.ts"
+import { makeSettings, readEnvironment } from "../../container/settings.ts"
+import type { RunnerSettings } from "../../container/settings.ts"
 import { runnerHeaders } from "../../src/contract/protocol.ts"
-import type { Report } from "../../src/contract/report.ts"
+import type { OutputReport, Report } from "../../src/contract/report.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
+import { commandTask } from "../../src/contract/tasks/command.ts"
 import { makeIoServer } from "../support/io-server.ts"
 import type { IoServer } from "../support/io-server.ts"
 
@@ -22,40 +23,42 @@ const run = promisify(execFile)
 export type Harness = {
   io: IoServer
   ioOrigin: string
+  runnerOrigin: string
   settings: RunnerSettings
   call(method: string, path: string, body?: unknown): Promise<Response>
-  /** An order for `commands` over the I/O server's inputs, with what a test wants to differ. */
+  /** An order for `commands` with the I/O server's inputs, and other fields where given. */
   order(commands: string[][], differing?: Partial<TaskOrder>): TaskOrder
   /** Posts an order and waits for its last report. */
   finish(order: TaskOrder): Promise<Report>
-  /** Names of the workspaces that are there now. */
+  /** Names of the workspaces that exist now. */
   workspaces(): Promise<string[]>
-  leave(): Promise<void>
+  shutDown(): Promise<void>
   close(): Promise<void>
 }
 
-/** A sandbox is tried once for all runners of a test file. */
-let tried: Promise<Verdict> | null = null
+/** The sandbox is chosen once for all runners of a test file. */
+let choosing: Promise<SandboxChoice> | null = null
 
-function tryOnce(settings: RunnerSettings): Promise<Verdict> {
-  tried ??= chooseSandbox(settings)
-  return tried
+function chooseOnce(settings: RunnerSettings): Promise<SandboxChoice> {
+  choosing ??= chooseSandbox(settings)
+  return choosing
 }
 
-/** Starts a runner and the Worker's side of it, both on ports of their own. */
+/** Starts a runner and a stand-in for the Worker, each on a port of its own. */
 export async function startHarness(
   differing: Partial<RunnerSettings> = {},
-  verdict?: Verdict,
+  choice?: SandboxChoice,
 ): Promise<Harness> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const settings = { ...makeSettings(readEnvironment({})), capacity: 2, workDir, ...differing }
   const io = makeIoServer("a-token")
-  const runner = makeRunner(settings, verdict ? Promise.resolve(verdict) : tryOnce(settings))
+  const runner = makeRunner(settings, choice ? Promise.resolve(choice) : chooseOnce(settings))
   const ioServer = await listen((request) => io.fetch(request))
   const server = await listen((request) => runner.fetch(request))
   const harness: Harness = {
     io,
     ioOrigin: ioServer.origin,
+    runnerOrigin: server.origin,
     settings,
     call: (method, path, body) => callRunner(server.origin + path, method, body, settings.token),
     order: (commands, more) => makeOrder({ io, ioOrigin: ioServer.origin, commands, more }),
@@ -65,15 +68,20 @@ export async function startHarness(
       return await waitFor(() => io.reports.find(isLast))
     },
     workspaces: () => readdir(workDir),
-    leave: () => runner.leave(),
+    shutDown: () => runner.shutDown(),
     async close() {
-      await runner.leave()
+      await runner.shutDown()
       ioServer.close()
       server.close()
       await rm(workDir, { recursive: true, force: true })
     },
   }
   return harness
+}
+
+/** The outputs in the result of a command task; none for a report of another kind. */
+export function commandOutputs(report: Report): OutputReport[] {
+  return report.kind === "finished" ? commandTask.result.parse(report.result).outputs : []
 }
 
 /** Calls a runner in its protocol. */
@@ -102,7 +110,7 @@ export function makeOrder(of: {
     job_id: crypto.randomUUID(),
     fence: 1,
     slot: `slot-${taskId}`,
-    grant: 1,
+    allocation: 1,
     io: { origin: `${of.ioOrigin}/io/${taskId}`, token: of.io.token },
     inputs: Array.from(of.io.inputs, ([key, { length }]) => ({
       key,
@@ -119,7 +127,7 @@ export function makeOrder(of: {
   }
 }
 
-/** Serves a handler of web requests on a port of the loopback. */
+/** Serves a handler of web requests on a loopback port. */
 export async function listen(handle: (request: Request) => Promise<Response>) {
   const server = createServer(toListener(handle))
   await new Promise<void>((resolve) => {
@@ -134,7 +142,7 @@ export async function listen(handle: (request: Request) => Promise<Response>) {
   return { origin: `http://127.0.0.1:${port}`, close }
 }
 
-/** Asks again and again until there is an answer; throws after `seconds`. */
+/** Polls until there is a value; throws after `seconds`. */
 export async function waitFor<Value>(
   ask: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
   seconds = 15,
@@ -151,8 +159,8 @@ export async function waitFor<Value>(
 /** Two seconds of a small picture and a tone, as an MP4. */
 export async function makeVideo(size = "128x72"): Promise<Uint8Array<ArrayBuffer>> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-media-"))
-  const words = `-v error -f lavfi -i testsrc2=size=${size}:rate=10:duration=2 -f lavfi -i sine=d=2`
-  await run("ffmpeg", [...words.split(" "), "-shortest", "in.mp4"], { cwd: folder })
+  const commandLine = `-v error -f lavfi -i testsrc2=size=${size}:rate=10:duration=2 -f lavfi -i sine=d=2`
+  await run("ffmpeg", [...commandLine.split(" "), "-shortest", "in.mp4"], { cwd: folder })
   const bytes = new Uint8Array(await readFile(join(folder, "in.mp4")))
   await rm(folder, { recursive: true })
   return bytes
@@ -166,7 +174,7 @@ export async function processesIn(folder: string): Promise<number[]> {
     .map(([, pid]) => Number(pid))
 }
 
-/** Words of a command that goes on until it is ended. */
+/** Arguments of a command that runs until it is killed. */
 export const ENDLESS = "-re -f lavfi -i testsrc2=size=64x36:rate=10 -c:v mpeg4 out.mp4".split(" ")
 
 function isLast({ kind }: Report): boolean {

@@ -37,8 +37,8 @@ function launch(more: Record<string, string>, stderr: "pipe" | "inherit"): Child
     RUNNER_PORT: "0",
     RUNNER_CAPACITY: "1",
     WORK_DIR: workDir,
-    HELLO_URL: `${worker.origin}/io/hello/reports`,
-    HELLO_TOKEN: io.token,
+    ANNOUNCE_URL: `${worker.origin}/io/announcement/reports`,
+    ANNOUNCE_TOKEN: io.token,
     ...more,
   }
   return spawn(process.execPath, [main], {
@@ -58,12 +58,12 @@ async function start(): Promise<string> {
   return `http://127.0.0.1:${listening.port}`
 }
 
-test("clears its work folder, says hello, and interrupts its task on SIGTERM", async () => {
+test("clears its work folder, announces itself, and interrupts its task on SIGTERM", async () => {
   const left = join(workDir, `${crypto.randomUUID()}.3`)
   await mkdir(join(left, "read-only"), { recursive: true, mode: 0o500 })
   await mkdir(join(workDir, "something-else"))
   const runner = await start()
-  // The self-test of the sandbox has a workspace too, for a moment.
+  // The self-test of the sandbox uses a workspace too, for a moment.
   await expect.poll(() => readdir(workDir)).toEqual(["something-else"])
   await waitFor(() => io.requests.some(({ call }) => call === "POST /reports"))
 
@@ -82,7 +82,7 @@ test("clears its work folder, says hello, and interrupts its task on SIGTERM", a
   expect(JSON.stringify(lines)).not.toContain(io.token)
 })
 
-test("does not start where others reach it and it has no token", async () => {
+test("does not start on an address that others reach without a token", async () => {
   child = launch({ RUNNER_HOST: "0.0.0.0" }, "pipe")
   if (!child.stderr) throw new Error("The runner has no stderr.")
   const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")])

@@ -6,7 +6,7 @@ const made = z.looseObject({
   download_url: z.url(),
   files: z.array(z.looseObject({ name: z.string(), download_url: z.url() })).optional(),
 })
-const command = z.looseObject({
+export const commandRecord = z.looseObject({
   id: z.string(),
   status: z.string(),
   error: z.string().optional(),
@@ -24,7 +24,7 @@ const file = z.looseObject({
 })
 
 export type MadeFile = z.infer<typeof made>
-export type CommandRecord = z.infer<typeof command>
+export type CommandRecord = z.infer<typeof commandRecord>
 export type FileRecord = z.infer<typeof file>
 
 /** The body of POST /commands. */
@@ -70,7 +70,7 @@ export function openAccount(origin: string, key: string): Account {
     return await call("/commands", init)
   }
   async function find(id: string, headers: Record<string, string> = {}): Promise<CommandRecord> {
-    return command.parse(await (await call(`/commands/${id}`, { headers })).json())
+    return commandRecord.parse(await (await call(`/commands/${id}`, { headers })).json())
   }
   return {
     call,
@@ -89,7 +89,7 @@ export function openAccount(origin: string, key: string): Account {
       const answer = await post(body, WAIT)
       const text = await answer.text()
       if (answer.status !== 202) return { record: null, refused: { status: answer.status, text } }
-      let record = command.parse(JSON.parse(text))
+      let record = commandRecord.parse(JSON.parse(text))
       while (!FINAL.has(record.status)) record = await find(record.id, WAIT)
       return { record, refused: null }
     },

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import type { Place } from "./canaries.ts"
+import type { CanaryPaths } from "./canaries.ts"
 import { wordsOf } from "./fixtures.ts"
 
 const run = promisify(execFile)
@@ -21,9 +21,9 @@ export type Brought =
 export type Attack = {
   name: string
   /** What follows `ffmpeg`, by entries; inputs and outputs by their keys. */
-  words: (place: Place) => string | string[]
+  words: (place: CanaryPaths) => string | string[]
   /** Files that it brings along: name and content by key. */
-  inputs?: (place: Place) => Record<string, [name: string, content: Brought]>
+  inputs?: (place: CanaryPaths) => Record<string, [name: string, content: Brought]>
   /** Names by key; one output of plain bytes unless it says otherwise. */
   outputs?: Record<string, string>
   /**
@@ -49,7 +49,7 @@ export function outputsOf(attack: Attack): Record<string, string> {
 /** The files that an attack brings along, by key. */
 export async function bring(
   attack: Attack,
-  place: Place,
+  place: CanaryPaths,
 ): Promise<{ key: string; name: string; content: Uint8Array<ArrayBuffer> }[]> {
   const brought = Object.entries(attack.inputs?.(place) ?? {})
   const all = brought.map(async ([key, [name, content]]) => {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** What an attack aims at; nothing of it may be read, changed or reached. */
-export type Place = {
+export type CanaryPaths = {
   /** A folder that every user may enter and write to; its files are of every kind. */
   outside: string
   /** A name that no other attack uses, for files in folders that all share. */
@@ -25,7 +25,7 @@ export type Place = {
 export type Evidence = Record<string, string | Uint8Array>
 
 export type Canaries = AsyncDisposable & {
-  place: Place
+  place: CanaryPaths
   /** What was read, changed or reached; nothing where all held. */
   damage(evidence: Evidence): Promise<string[]>
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { readFile, readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { splitWords } from "../../src/contract/command-line.ts"
+import { splitWords } from "../../src/kinds/command/lines.ts"
 
 const run = promisify(execFile)
 

@@ -1,7 +1,7 @@
 import { BYTES, PICTURE, TONE } from "./attack.ts"
 import type { Attack } from "./attack.ts"
 import { manifest, playlist } from "./hostile-reading.ts"
-import type { Place } from "./canaries.ts"
+import type { CanaryPaths } from "./canaries.ts"
 
 const X264 = `${PICTURE} -pix_fmt yuv420p -c:v libx264`
 const AAC = `${TONE} -c:a aac`
@@ -207,6 +207,6 @@ export const CALLING: Attack[] = [
   },
 ]
 
-function fill(address: string, { tcpPort, unixPath }: Place): string {
+function fill(address: string, { tcpPort, unixPath }: CanaryPaths): string {
   return address.replace("TCP", String(tcpPort)).replace("UNIX", unixPath)
 }

@@ -1,6 +1,6 @@
 import { PICTURE, TONE } from "./attack.ts"
 import type { Attack } from "./attack.ts"
-import type { Place } from "./canaries.ts"
+import type { CanaryPaths } from "./canaries.ts"
 
 /** Attacks that bring machine code along. */
 export const RUNNING: Attack[] = [
@@ -35,7 +35,7 @@ export const RUNNING: Attack[] = [
 ]
 
 /** C that does, as it is loaded, what no code in a job may do. */
-function sourceOf({ outside, tcpPort }: Place): string {
+function sourceOf({ outside, tcpPort }: CanaryPaths): string {
   return `
 #include <stdio.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 import { crc32, deflateSync } from "node:zlib"
 import { manifest, playlist } from "./hostile-reading.ts"
-import type { Place } from "./canaries.ts"
+import type { CanaryPaths } from "./canaries.ts"
 
 type Content = string | Uint8Array<ArrayBuffer>
 
 /** A text that names a film that lies elsewhere; `isFollowed` where plain ffprobe opens it. */
-export type Pointer = { name: string; text: (place: Place) => string; isFollowed: boolean }
+export type Pointer = { name: string; text: (place: CanaryPaths) => string; isFollowed: boolean }
 
 export const POINTERS: Pointer[] = [
   { name: "a playlist", text: ({ outside }) => playlist(`${outside}/film.ts`), isFollowed: true },

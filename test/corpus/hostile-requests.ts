@@ -1,9 +1,9 @@
-import type { Place } from "./canaries.ts"
+import type { CanaryPaths } from "./canaries.ts"
 
 const TONE = "ffmpeg -f lavfi -i sine=d=0.1"
 
 /** Lines that would do harm if a shell read them; each stands in a request of one output. */
-export const SHELL_LINES: [name: string, line: (place: Place) => string][] = [
+export const SHELL_LINES: [name: string, line: (place: CanaryPaths) => string][] = [
   ["a semicolon", ({ outside }) => `${TONE} -f u8 {{out_1}}; touch ${outside}/x`],
   ["two ampersands", ({ outside }) => `${TONE} -f u8 {{out_1}} && touch ${outside}/x`],
   ["one ampersand", ({ outside }) => `touch ${outside}/x & ${TONE} -f u8 {{out_1}}`],
@@ -36,7 +36,7 @@ export const SHELL_LINES: [name: string, line: (place: Place) => string][] = [
 /** What the lines of a hostile request may refer to. */
 export type Strangers = { fileId: string; downloadUrl: string; ownId: string }
 
-type Body = (place: Place, strangers: Strangers) => unknown
+type Body = (place: CanaryPaths, strangers: Strangers) => unknown
 
 const SOUND = "ffmpeg -f lavfi -i sine=d=0.1 -f u8"
 

@@ -15,7 +15,7 @@ export type AcceptedJob = {
   outputs: Record<string, string[]>
 }
 
-/** Jobs of every kind; the first is the one whose steps are awaited. */
+/** Jobs of every kind; the first is the one whose injection point is awaited. */
 export type Batch = { target: AcceptedJob; all: AcceptedJob[] }
 
 export type Order = {

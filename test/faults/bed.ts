@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { startService } from "../system/service.ts"
 import { openEvents } from "./events.ts"
@@ -17,7 +17,7 @@ export const CAPACITY = 4
 const AWAY_MS_MAX = 60_000
 const TRY_AGAIN_MS = 100
 
-/** A service with everything around it that a fault needs. */
+/** A test bed: a service, and around it all that injecting and observing faults needs. */
 export type Bed = AsyncDisposable & {
   origin: string
   stateDir: string
@@ -30,11 +30,11 @@ export type Bed = AsyncDisposable & {
   /** The bytes of a small video, and a file of the account with the same. */
   media: Blob
   mediaFileId: string
-  /** Asks the service as the account, again while it is away or answers that it is at fault. */
+  /** Sends a request as the account, and retries while there is no answer or one of status 5xx. */
   call(method: string, path: string, makeInit?: () => RequestInit): Promise<Response>
 }
 
-/** Starts a service whose runner reaches the Worker through a proxy of ours. */
+/** Starts a service whose runner reaches the Worker through the proxy. */
 export async function openBed(settings: Record<string, string> = {}): Promise<Bed> {
   await using opened = new AsyncDisposableStack()
   const proxy = opened.use(await openProxy())
@@ -76,7 +76,7 @@ export async function openBed(settings: Record<string, string> = {}): Promise<Be
   }
 }
 
-/** The JSON of an answer, parsed; throws where it is not as it should be. */
+/** The JSON of an answer, parsed by a schema; throws where it does not fit. */
 export async function readJson<Value>(
   schema: z.ZodType<Value>,
   asked: Promise<Response>,
@@ -90,17 +90,20 @@ export async function readJson<Value>(
 
 function makeCall(base: string, key: string): Bed["call"] {
   return async (method, path, makeInit) => {
-    const until = Date.now() + AWAY_MS_MAX
-    for (;;) {
+    async function tryOnce() {
       const { headers, ...init } = makeInit?.() ?? {}
       const named = { ...Object.fromEntries(new Headers(headers)), "x-api-key": key }
       const url = path.startsWith("http") ? path : base + path
       const answer = await fetch(url, { ...init, method, headers: named }).catch(() => null)
-      if (answer && answer.status < 500) return answer
+      if (answer && answer.status < 500) return pWaitFor.resolveWith(answer)
       await answer?.body?.cancel()
-      if (Date.now() > until) throw new Error(`${method} ${path} had no good answer for too long`)
-      await sleep(TRY_AGAIN_MS)
+      return false
     }
+    const message = `${method} ${path} had no good answer for too long`
+    return await pWaitFor<Response>(tryOnce, {
+      interval: TRY_AGAIN_MS,
+      timeout: { milliseconds: AWAY_MS_MAX, message },
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { newId } from "../../src/ids.ts"
 import { readJson } from "./bed.ts"
@@ -32,19 +32,21 @@ export type Ended = { job: AcceptedJob; text: string; wrong: string | null }
 
 /** Waits until jobs are final and looks at what each of them made. */
 export async function awaitEnds(bed: Bed, jobs: AcceptedJob[]): Promise<Ended[]> {
-  const until = Date.now() + FINAL_MS_MAX
-  return await Promise.all(jobs.map((job) => awaitEnd(bed, job, until)))
+  return await Promise.all(jobs.map((job) => awaitEnd(bed, job)))
 }
 
-async function awaitEnd(bed: Bed, job: AcceptedJob, until: number): Promise<Ended> {
-  for (;;) {
+async function awaitEnd(bed: Bed, job: AcceptedJob): Promise<Ended> {
+  let ended: Ended = { job, text: "", wrong: "was never read" }
+  async function isFinal(): Promise<boolean> {
     const found = await readRecord(bed, job)
-    const isFinal = found.status === "success" || found.status === "failed"
-    const text = JSON.stringify(found)
-    if (isFinal) return { job, text, wrong: null }
-    if (Date.now() > until) return { job, text, wrong: `is ${found.status} for too long` }
-    await sleep(POLL_MS)
+    const isOver = found.status === "success" || found.status === "failed"
+    const wrong = isOver ? null : `is ${found.status} for too long`
+    ended = { job, text: JSON.stringify(found), wrong }
+    return isOver
   }
+  const timeout = { milliseconds: FINAL_MS_MAX, fallback: () => undefined }
+  await pWaitFor(isFinal, { interval: POLL_MS, timeout })
+  return ended
 }
 
 /** The same jobs with what each of them made looked at. */
@@ -95,10 +97,11 @@ export async function checkAgain(
   bed: Bed,
   ended: Ended[],
 ): Promise<{ jobId: string; kind: "lost" | "doubled"; why: string }[]> {
-  const until = Date.now() + HEARD_MS_MAX
-  while (Date.now() < until && ended.some(({ job }) => bed.receiver.heardOf(job.id).times === 0)) {
-    await sleep(POLL_MS)
-  }
+  const timeout = { milliseconds: HEARD_MS_MAX, fallback: () => undefined }
+  await pWaitFor(() => ended.every(({ job }) => bed.receiver.heardOf(job.id).times > 0), {
+    interval: POLL_MS,
+    timeout,
+  })
   const found = await Promise.all(ended.map((each) => checkOneAgain(bed, each)))
   return found.flat()
 }

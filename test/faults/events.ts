@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { z } from "zod"
+import { parseJson } from "../../scripts/local/parse-json.ts"
 
 const POLL_MS = 5
 
@@ -11,45 +12,42 @@ const line = z.object({
   tool: z.string().optional(),
 })
 
-/** What the runner said of a job. */
-export type Said = { event: string; atMs: number; fence: number }
+/** An event that the runner logged of a job. */
+export type RunnerEvent = { event: string; atMs: number; fence: number }
 
 /** The log of a service's runner, job by job. */
 export type Events = {
   read(text: string): void
-  of(jobId: string): Said[]
+  of(jobId: string): RunnerEvent[]
   /** The first event of a job that fits, which may be past; throws where none comes in time. */
-  when(jobId: string, fits: (said: Said) => boolean, timeoutMs: number): Promise<Said>
+  when(
+    jobId: string,
+    fits: (event: RunnerEvent) => boolean,
+    timeoutMs: number,
+  ): Promise<RunnerEvent>
 }
 
 export function openEvents(): Events {
-  const said = new Map<string, Said[]>()
+  const logged = new Map<string, RunnerEvent[]>()
   const events: Events = {
     read(text) {
       const { data } = line.safeParse(parseJson(text))
       if (!data) return
       const { event, job_id: jobId, fence, at } = data
-      const known = said.get(jobId) ?? []
-      said.set(jobId, [...known, { event, fence, atMs: Date.parse(at) }])
+      const known = logged.get(jobId) ?? []
+      logged.set(jobId, [...known, { event, fence, atMs: Date.parse(at) }])
     },
-    of: (jobId) => said.get(jobId) ?? [],
+    of: (jobId) => logged.get(jobId) ?? [],
     async when(jobId, fits, timeoutMs) {
-      const until = Date.now() + timeoutMs
-      while (Date.now() < until) {
-        const found = events.of(jobId).find(fits)
-        if (found) return found
-        await sleep(POLL_MS)
-      }
-      throw new Error(`the runner did not say in time what was awaited of job ${jobId}`)
+      const message = `the runner did not log in time what was awaited of job ${jobId}`
+      return await pWaitFor<RunnerEvent>(
+        () => {
+          const found = events.of(jobId).find(fits)
+          return found !== undefined && pWaitFor.resolveWith(found)
+        },
+        { interval: POLL_MS, timeout: { milliseconds: timeoutMs, message } },
+      )
     },
   }
   return events
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

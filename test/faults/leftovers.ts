@@ -1,7 +1,7 @@
 import { globSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import type { Bed } from "./bed.ts"
 import { findTools } from "./processes.ts"
 
@@ -22,12 +22,9 @@ const OPEN_ROWS: [string, string][] = [
 
 /** Waits until nothing of the jobs is left but what is theirs; what is there too long, in words. */
 export async function findLeftovers(bed: Bed, timeoutMs = CLEAN_MS_MAX): Promise<string[]> {
-  const until = Date.now() + timeoutMs
-  for (;;) {
-    const left = look(bed)
-    if (left.length === 0 || Date.now() > until) return left
-    await sleep(POLL_MS)
-  }
+  const timeout = { milliseconds: timeoutMs, fallback: () => undefined }
+  await pWaitFor(() => look(bed).length === 0, { interval: POLL_MS, timeout })
+  return look(bed)
 }
 
 function look(bed: Bed): string[] {
@@ -70,16 +67,16 @@ function leftInBucket(bed: Bed): string[] {
 
 /** What dispatchers and the pool hold. */
 function leftInObjects(bed: Bed): string[] {
-  const held = storePaths(bed, "do/*Dispatcher").flatMap((path) => [
-    ...read(path, "select id from held").map((row) => `held task ${String(row["id"])}`),
-    ...read(path, "select grant_id as id from spent").map(
-      (row) => `spent grant ${String(row["id"])}`,
+  const queued = storePaths(bed, "do/*Dispatcher").flatMap((path) => [
+    ...read(path, "select id from queued_tasks").map((row) => `queued task ${String(row["id"])}`),
+    ...read(path, "select allocation as id from used_allocations").map(
+      (row) => `used allocation ${String(row["id"])}`,
     ),
   ])
-  const granted = storePaths(bed, "do/*Pool").flatMap((path) =>
-    read(path, "select id from grants").map((row) => `grant ${String(row["id"])}`),
+  const allocated = storePaths(bed, "do/*Pool").flatMap((path) =>
+    read(path, "select id from grants").map((row) => `allocation ${String(row["id"])}`),
   )
-  return [...held, ...granted]
+  return [...queued, ...allocated]
 }
 
 /** Path of the file that holds D1's only database. */

@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { readEnvironment } from "../../container/environment.ts"
+import { readEnvironment } from "../../container/settings.ts"
 
 const run = promisify(execFile)
 const { FFMPEG_PATH, FFPROBE_PATH } = readEnvironment(

@@ -1,10 +1,10 @@
 import type { Bed } from "./bed.ts"
 import { LARGE, submitBatch } from "./batch.ts"
 import type { Batch } from "./batch.ts"
-import { MISCHIEFS } from "./mischief.ts"
+import { MESSAGE_FAULTS } from "./message-faults.ts"
 import type { Rule } from "./proxy.ts"
-import { PART_STEPS, STEPS, strikeAt } from "./steps.ts"
-import type { Step } from "./steps.ts"
+import { PART_POINTS, RUNNER_POINTS, INJECTION_POINTS, injectAt } from "./injection-points.ts"
+import type { InjectionPoint } from "./injection-points.ts"
 import {
   cutNetwork,
   fillDisk,
@@ -14,17 +14,17 @@ import {
   killWorkerd,
   lockDatabase,
   stopRunner,
-} from "./strikes.ts"
+} from "./process-faults.ts"
 
-/** One cell of the matrix: a fault, and the step of a job at which it strikes. */
+/** One cell of the matrix: a fault, and the point of a job's life at which it is injected. */
 export type Cell = {
   fault: string
-  step: string
-  /** Out of so many rounds it is tried once, since it takes long. */
+  point: string
+  /** It is tried in one of this many rounds, since it takes long. */
   everyRounds: number
-  /** What the proxy does meanwhile, up to the end of the jobs. */
+  /** What the proxy does until the jobs have ended. */
   makeRule?: () => Rule
-  /** Submits jobs and lets the fault strike; answers the jobs. */
+  /** Submits jobs, injects the fault, and returns the jobs. */
   run(bed: Bed): Promise<Batch>
 }
 
@@ -37,16 +37,16 @@ const SILENCE_MS = 38_000
 const LOCK_MS = 3000
 const FULL_MS = 1500
 
-const BOTH_STEPS = ["accepted", "encoding", "uploading", "reporting", "reported"] as const
+const BOTH_POINTS = ["accepted", "encoding", "uploading", "reporting", "reported"] as const
 
-type Strike = (bed: Bed) => Promise<void>
+type Fault = (bed: Bed) => Promise<void>
 
-/** Every fault at every step at which it means something. */
+/** Every fault at every point at which it has an effect. */
 export const GROUPS: Group[] = [
-  group("kill runner", cells("kill -9 runner", killRunner, STEPS)),
-  group("kill ffmpeg", cells("kill -9 ffmpeg", killTools, STEPS)),
-  group("kill workerd", cells("kill -9 workerd", killWorkerd, STEPS)),
-  group("kill both", cells("kill -9 runner and workerd", killBoth, BOTH_STEPS)),
+  group("kill runner", cells("kill -9 runner", killRunner, INJECTION_POINTS)),
+  group("kill ffmpeg", cells("kill -9 ffmpeg", killTools, INJECTION_POINTS)),
+  group("kill workerd", cells("kill -9 workerd", killWorkerd, INJECTION_POINTS)),
+  group("kill both", cells("kill -9 runner and workerd", killBoth, BOTH_POINTS)),
   group("parts", [
     ...partCells("kill -9 runner", killRunner),
     ...partCells("kill -9 workerd", killWorkerd),
@@ -54,25 +54,13 @@ export const GROUPS: Group[] = [
     ...partCells("D1 refuses writes 3 s", lockDatabase(LOCK_MS)),
   ]),
   group("reports", [
-    ...Object.entries(MISCHIEFS).map(([name, makeRule]) => mischiefCell(name, makeRule)),
-    ...cells("cut 2 s", cutNetwork(SHORT_CUT_MS), [
-      "dispatched",
-      "downloading",
-      "encoding",
-      "uploading",
-      "reporting",
-      "reported",
-    ]),
+    ...Object.entries(MESSAGE_FAULTS).map(([name, makeRule]) => messageFaultCell(name, makeRule)),
+    ...cells("cut 2 s", cutNetwork(SHORT_CUT_MS), RUNNER_POINTS),
   ]),
   group("database", [
     ...cells("D1 refuses writes 3 s", lockDatabase(LOCK_MS), [
       "accepted",
-      "dispatched",
-      "downloading",
-      "encoding",
-      "uploading",
-      "reporting",
-      "reported",
+      ...RUNNER_POINTS,
       "telling",
     ]),
   ]),
@@ -92,29 +80,34 @@ function group(name: string, its: Cell[]): Group {
   return { name, needsSmallDisk: false, cells: its }
 }
 
-function cells(fault: string, strike: Strike, steps: readonly Step[], everyRounds = 1): Cell[] {
-  return steps.map((step) => ({
+function cells(
+  fault: string,
+  inject: Fault,
+  points: readonly InjectionPoint[],
+  everyRounds = 1,
+): Cell[] {
+  return points.map((point) => ({
     fault,
-    step,
+    point,
     everyRounds,
-    run: async (bed) => await strikeAt(bed, step, async () => await strike(bed)),
+    run: async (bed) => await injectAt(bed, point, async () => await inject(bed)),
   }))
 }
 
-/** A fault at the steps of a large output. */
-function partCells(fault: string, strike: Strike): Cell[] {
-  return PART_STEPS.map((step) => ({
+/** A fault at the points of a large output. */
+function partCells(fault: string, inject: Fault): Cell[] {
+  return PART_POINTS.map((point) => ({
     fault,
-    step,
+    point,
     everyRounds: 2,
-    run: async (bed) => await strikeAt(bed, step, async () => await strike(bed), LARGE),
+    run: async (bed) => await injectAt(bed, point, async () => await inject(bed), LARGE),
   }))
 }
 
-function mischiefCell(fault: string, makeRule: () => Rule): Cell {
+function messageFaultCell(fault: string, makeRule: () => Rule): Cell {
   return {
     fault,
-    step: "always",
+    point: "always",
     everyRounds: 1,
     makeRule,
     run: async (bed) => await submitBatch(bed, () => undefined),

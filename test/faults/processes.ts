@@ -29,7 +29,7 @@ export function findTools(servicePid: number, workDir: string): number[] {
     .map(({ pid }) => pid)
 }
 
-/** Ends processes without a word; those that are gone already are no error. */
+/** Kills processes; those that have ended already are no error. */
 export function killAll(pids: (number | null)[]): void {
   for (const pid of pids) {
     try {
@@ -45,7 +45,7 @@ function findChild(parentPid: number, fits: (words: string[]) => boolean): numbe
   return child?.pid ?? null
 }
 
-/** All processes, parents before their children as far as numbers tell. */
+/** All processes by id, so that mostly parents come before their children. */
 function listProcesses(): Process[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
   return pids
@@ -56,7 +56,7 @@ function listProcesses(): Process[] {
 function readProcess(pid: number): Process | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
-    // A zombie has ended; only its number waits for its parent.
+    // A zombie has ended; only its entry is left for its parent.
     if (fields[0] === "Z") return null
     const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
     return { pid, parent: Number(fields[1]), words }

@@ -1,9 +1,11 @@
 import { once } from "node:events"
-import { Agent, createServer, request as requestHttp } from "node:http"
-import type { IncomingMessage, Server } from "node:http"
+import { Agent, request as requestHttp } from "node:http"
+import type { IncomingMessage } from "node:http"
 import { buffer } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { z } from "zod"
+import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
+import { parseJson } from "../../scripts/local/parse-json.ts"
 
 export type Answer = { status: number; headers: Record<string, string>; body: Buffer }
 
@@ -15,21 +17,21 @@ export type Passing = {
   call: string
   /** Whether the runner still waits for an answer. */
   isWaitedFor(): boolean
-  /** Hands it to the Worker; null where there is no answer. May be called again. */
+  /** Forwards it to the Worker; null where there is no answer. May be called again. */
   forward(): Promise<Answer | null>
 }
 
-/** Decides about a request: its answer, "cut" for none at all, or null for no opinion. */
+/** Handles a request: returns its answer, "cut" for a broken connection, or null to let it pass. */
 export type Rule = (passing: Passing) => Promise<Answer | "cut"> | null
 
-/** Stands between runner and Worker: every input, output and report goes through it. */
+/** A proxy between runner and Worker, which every input, output and report passes. */
 export type Proxy = AsyncDisposable & {
   origin: string
-  /** Where the Worker is; there is none before it is set. */
+  /** Sets the Worker's origin; nothing is forwarded before. */
   setTarget(origin: string): void
-  /** The first rule that has an opinion decides; `remove` takes it away again. */
+  /** The first rule that does not return null decides. */
   addRule(rule: Rule): { remove(): void }
-  /** Breaks all connections and takes no new ones for so long. */
+  /** Breaks all connections and accepts no new ones for this long. */
   cut(ms: number): Promise<void>
   /** Calls back with each request that the Worker answered. */
   onAnswered: (passing: Passing, answer: Answer) => void
@@ -42,7 +44,7 @@ export async function openProxy(): Promise<Proxy> {
   const rules = new Set<Rule>()
   let target = ""
   let isCut = false
-  const server = createServer((incoming, outgoing) => {
+  const server = await startLoopbackServer((incoming, outgoing) => {
     if (isCut) return void incoming.destroy()
     void decide(incoming).then(
       (answer) => {
@@ -52,8 +54,6 @@ export async function openProxy(): Promise<Proxy> {
       () => outgoing.destroy(),
     )
   })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
   async function decide(incoming: IncomingMessage): Promise<Answer | "cut"> {
     const body = await buffer(incoming)
     const passing: Passing = {
@@ -72,7 +72,7 @@ export async function openProxy(): Promise<Proxy> {
     return (await passing.forward()) ?? "cut"
   }
   const proxy: Proxy = {
-    origin: `http://127.0.0.1:${portOf(server)}`,
+    origin: server.origin,
     setTarget: (origin) => {
       target = origin
     },
@@ -87,10 +87,7 @@ export async function openProxy(): Promise<Proxy> {
       isCut = false
     },
     onAnswered: () => undefined,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
+    [Symbol.asyncDispose]: async () => await server[Symbol.asyncDispose](),
   }
   return proxy
 }
@@ -98,12 +95,6 @@ export async function openProxy(): Promise<Proxy> {
 /** An answer of the proxy's own. */
 export function say(status: number): Answer {
   return { status, headers: {}, body: Buffer.from("{}") }
-}
-
-export function portOf(server: Server): number {
-  const address = server.address()
-  if (address === null || typeof address === "string") throw new Error("a server has no port")
-  return address.port
 }
 
 /** A task's token names its account, job, task and fence before the signature. */
@@ -145,12 +136,4 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
     if (typeof value === "string") headers[name] = value
   }
   return { status: response.statusCode ?? 0, headers, body: await buffer(response) }
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return null
-  }
 }

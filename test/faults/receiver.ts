@@ -1,22 +1,20 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
 import type { IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
 import { Webhook } from "standardwebhooks"
 import { z } from "zod"
-import { portOf } from "./proxy.ts"
+import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 
 const event = z.looseObject({ type: z.string(), data: z.looseObject({ id: z.string() }) })
 
-/** What was heard of one job: the ids and types of its webhooks, and how often one came. */
+/** The webhooks of one job: their ids, types and bodies, and the number of deliveries. */
 export type Heard = { ids: Set<string>; types: Set<string>; bodies: Set<string>; times: number }
 
-/** Takes webhooks, verifies each one, and remembers what it heard of which job. */
+/** Receives webhooks, verifies each one, and records them by job. */
 export type Receiver = AsyncDisposable & {
   url: string
   /** Verifies from now on with this secret. */
   setSecret(secret: string): void
-  /** Deliveries whose signature was wrong, in words. */
+  /** Descriptions of deliveries whose signature was wrong. */
   refused: string[]
   heardOf(jobId: string): Heard
   /** Called before a delivery of a job is answered. */
@@ -26,26 +24,21 @@ export type Receiver = AsyncDisposable & {
 export async function openReceiver(): Promise<Receiver> {
   const heard = new Map<string, Heard>()
   let secret = ""
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     void take(request).then(
       (status) => response.writeHead(status).end(),
       () => response.destroy(),
     )
   })
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${portOf(server)}/hook`,
+    url: `${server.origin}/hook`,
     setSecret: (value) => {
       secret = value
     },
     refused: [],
     heardOf: (jobId) => heard.get(jobId) ?? nothing(),
     beforeAnswer: async () => undefined,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
+    [Symbol.asyncDispose]: async () => await server[Symbol.asyncDispose](),
   }
   async function take(request: IncomingMessage): Promise<number> {
     const body = await text(request)

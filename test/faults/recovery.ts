@@ -1,18 +1,19 @@
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
+import { isHealthy } from "../../scripts/local/health.ts"
 import { cancelJobs, submitBatch, submitBlockers } from "./batch.ts"
 import { CAPACITY, openBed } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { awaitEnds } from "./checks.ts"
 import { say } from "./proxy.ts"
-import { strikeAt } from "./steps.ts"
-import { killRunner, killWorkerd } from "./strikes.ts"
+import { injectAt } from "./injection-points.ts"
+import { killRunner, killWorkerd } from "./process-faults.ts"
 
 const TIMES = 3
 const AWAITED_MS_MAX = 90_000
 const POLL_MS = 10
 
-/** How soon work goes on after a fault: the slowest of some tries, beside its goal. */
-type Figure = { name: string; slowestMs: number; goalMs: number }
+/** How soon work continues after a fault: the slowest of some tries, and the goal. */
+type RecoveryTime = { name: string; slowestMs: number; goalMs: number }
 
 /** Measures, with the settings that everybody has, how long it takes until work goes on. */
 export async function measureRecovery(): Promise<{ lines: string[]; areMet: boolean }> {
@@ -22,7 +23,7 @@ export async function measureRecovery(): Promise<{ lines: string[]; areMet: bool
     await measure("workerd back until all jobs go on", 10_000, TIMES, afterWorkerdKill),
   ]
   return {
-    lines: figures.map(formatFigure),
+    lines: figures.map(formatTime),
     areMet: figures.every(({ slowestMs, goalMs }) => slowestMs <= goalMs),
   }
 }
@@ -32,7 +33,7 @@ async function measure(
   goalMs: number,
   times: number,
   tryOnce: (bed: Bed) => Promise<number>,
-): Promise<Figure> {
+): Promise<RecoveryTime> {
   await using bed = await openBed()
   let slowestMs = 0
   for (let tried = 0; tried < times; tried += 1) {
@@ -43,7 +44,7 @@ async function measure(
 
 async function afterRunnerKill(bed: Bed): Promise<number> {
   let killedAt = 0
-  const batch = await strikeAt(bed, "encoding", async () => {
+  const batch = await injectAt(bed, "encoding", async () => {
     killedAt = Date.now()
     await killRunner(bed)
   })
@@ -53,7 +54,7 @@ async function afterRunnerKill(bed: Bed): Promise<number> {
   return started - killedAt
 }
 
-/** The new process's word that it came up is swallowed, so that only the lease tells. */
+/** The new process's announcement is dropped, so that only the expired lease tells. */
 async function afterSilence(bed: Bed): Promise<number> {
   const rule = bed.proxy.addRule(({ call }) =>
     call === "/operator/runner-up" ? Promise.resolve(say(200)) : null,
@@ -63,7 +64,7 @@ async function afterSilence(bed: Bed): Promise<number> {
   return tookMs
 }
 
-/** From the first answer of the new workerd until each open job was heard of again. */
+/** From the first answer of the new workerd until the Worker has answered for each open job. */
 async function afterWorkerdKill(bed: Bed): Promise<number> {
   const running = await submitBlockers(bed, CAPACITY - 1)
   await Promise.all(
@@ -84,7 +85,7 @@ async function afterWorkerdKill(bed: Bed): Promise<number> {
   await Promise.all(
     jobs.map(async (job) => {
       await awaitEnds(bed, [job])
-      // One that was over before the kill is not heard of again.
+      // A job that ended before the kill sends no more requests.
       if (!goneOn.has(job.id)) goneOn.set(job.id, Date.now())
     }),
   )
@@ -103,14 +104,11 @@ async function untilSecondAttempt(bed: Bed, jobId: string): Promise<number> {
 }
 
 async function untilItAnswers({ origin }: Bed): Promise<number> {
-  for (;;) {
-    const answer = await fetch(`${origin}/v1/health`).catch(() => null)
-    if (answer?.ok) return Date.now()
-    await sleep(POLL_MS)
-  }
+  await pWaitFor(() => isHealthy({ url: `${origin}/v1/health` }), { interval: POLL_MS })
+  return Date.now()
 }
 
-function formatFigure({ name, slowestMs, goalMs }: Figure): string {
+function formatTime({ name, slowestMs, goalMs }: RecoveryTime): string {
   const isMet = slowestMs <= goalMs ? "met" : "NOT MET"
   return `${name}: ${(slowestMs / 1000).toFixed(1)} s at most (goal ${goalMs / 1000} s, ${isMet})`
 }

@@ -5,20 +5,20 @@ import { awaitEnds, checkAgain, checkOutputs } from "./checks.ts"
 import type { Ended } from "./checks.ts"
 import { findLeftovers } from "./leftovers.ts"
 import type { Cell, Group } from "./plan.ts"
-import { mountSmallDisk } from "./strikes.ts"
+import { mountSmallDisk } from "./process-faults.ts"
 import type { Tally } from "./tally.ts"
 
 const AT_ONCE_MS_MAX = 20_000
 
-/** How often the sweep comes, so that a session need not wait a minute for its last pass. */
+/** More often than by default, so that a session does not wait a minute for its last sweep. */
 const SWEEP_SECONDS = 15
 
 export type Session = { rounds: number; sweepSeconds?: number; signal?: AbortSignal }
 
-/** Jobs of one fault, to be looked at once more when all faults have struck. */
-type Struck = { cell: Cell; ended: Ended[] }
+/** Jobs of one cell, which are checked again after the last cell. */
+type CellRun = { cell: Cell; ended: Ended[] }
 
-/** Lets the cells of a group strike one service, so many rounds long, and notes what came of it. */
+/** Runs the cells of a group on one service, in this many rounds, and tallies the outcomes. */
 export async function runGroup(
   group: Group,
   tally: Tally,
@@ -31,51 +31,51 @@ export async function runGroup(
     return
   }
   try {
-    await strikeAll(bed, group, tally, { rounds, signal })
+    await runRounds(bed, group, tally, { rounds, signal })
   } finally {
     disk?.unmount()
   }
 }
 
-async function strikeAll(
+async function runRounds(
   bed: Bed,
   group: Group,
   tally: Tally,
   { rounds, signal }: { rounds: number; signal: AbortSignal | undefined },
 ): Promise<void> {
-  const struck: Struck[] = []
+  const runs: CellRun[] = []
   for (let round = 0; round < rounds; round += 1) {
     const due = group.cells.filter((cell) => round % cell.everyRounds === 0)
     for (const cell of due) {
       signal?.throwIfAborted()
-      struck.push(await strikeOnce(bed, cell, tally))
+      runs.push(await runCell(bed, cell, tally))
     }
   }
-  await checkAtEnd(bed, group, struck, tally)
+  await checkAtEnd(bed, group, runs, tally)
 }
 
-async function strikeOnce(bed: Bed, cell: Cell, tally: Tally): Promise<Struck> {
-  const row = tally.rowOf(cell.fault, cell.step)
+async function runCell(bed: Bed, cell: Cell, tally: Tally): Promise<CellRun> {
+  const row = tally.rowOf(cell.fault, cell.point)
   row.times += 1
   const rule = cell.makeRule && bed.proxy.addRule(cell.makeRule())
   const batch = await cell.run(bed)
-  const struckAt = performance.now()
+  const injectedAt = performance.now()
   const [, ended] = await Promise.all([cancelJobs(bed, batch), awaitEnds(bed, batch.all)])
-  row.recoveryMsMax = Math.max(row.recoveryMsMax, performance.now() - struckAt)
+  row.recoveryMsMax = Math.max(row.recoveryMsMax, performance.now() - injectedAt)
   rule?.remove()
   return { cell, ended: await checkOutputs(bed, ended) }
 }
 
-async function checkAtEnd(bed: Bed, group: Group, struck: Struck[], tally: Tally): Promise<void> {
-  for (const { cell, ended } of struck) {
-    const row = tally.rowOf(cell.fault, cell.step)
+async function checkAtEnd(bed: Bed, group: Group, runs: CellRun[], tally: Tally): Promise<void> {
+  for (const { cell, ended } of runs) {
+    const row = tally.rowOf(cell.fault, cell.point)
     const wrong = await checkAgain(bed, ended)
     for (const kind of ["lost", "doubled"] as const) {
       row[kind] += new Set(
         wrong.filter((each) => each.kind === kind).map(({ jobId }) => jobId),
       ).size
     }
-    for (const { why } of wrong) tally.complain(`${cell.fault}, ${cell.step}: ${why}`)
+    for (const { why } of wrong) tally.addProblem(`${cell.fault}, ${cell.point}: ${why}`)
   }
   const row = tally.rowOf(group.name, "at the end")
   const left = [
@@ -84,7 +84,7 @@ async function checkAtEnd(bed: Bed, group: Group, struck: Struck[], tally: Tally
     ...(await findBusySlots(bed)),
   ]
   row.left += left.length
-  for (const each of left) tally.complain(`${group.name}, at the end: ${each}`)
+  for (const each of left) tally.addProblem(`${group.name}, at the end: ${each}`)
 }
 
 /** Whether new jobs find every slot: they all run before the first of them is over. */

@@ -1,45 +1,45 @@
 import { formatTable } from "../../scripts/local/table.ts"
 
-/** What became of one cell of the matrix over all its tries. */
+/** The outcome of one cell of the matrix over all rounds. */
 export type Row = {
   fault: string
-  step: string
+  point: string
   times: number
   lost: number
   doubled: number
   left: number
-  /** The longest time from the strike to the end of the last job. */
+  /** The longest time from the injection to the end of the last job. */
   recoveryMsMax: number
 }
 
 export type Tally = {
-  rowOf(fault: string, step: string): Row
+  rowOf(fault: string, point: string): Row
   rows(): Row[]
-  /** Notes what is wrong, in words, beside the numbers. */
-  complain(text: string): void
-  complaints(): string[]
+  /** Records a problem, in words, beside the numbers. */
+  addProblem(text: string): void
+  problems(): string[]
 }
 
-export function openTally(onComplaint: (text: string) => void = () => undefined): Tally {
+export function openTally(onProblem: (text: string) => void = () => undefined): Tally {
   const rows = new Map<string, Row>()
-  const complaints: string[] = []
+  const problems: string[] = []
   return {
-    rowOf(fault, step) {
-      const name = `${fault} ${step}`
-      const row = rows.get(name) ?? makeRow(fault, step)
+    rowOf(fault, point) {
+      const name = `${fault} ${point}`
+      const row = rows.get(name) ?? makeRow(fault, point)
       rows.set(name, row)
       return row
     },
     rows: () => Array.from(rows.values()),
-    complain(text) {
-      complaints.push(text)
-      onComplaint(text)
+    addProblem(text) {
+      problems.push(text)
+      onProblem(text)
     },
-    complaints: () => complaints,
+    problems: () => problems,
   }
 }
 
-/** Everything that went wrong; 0 is what is wanted. */
+/** Number of everything that went wrong; the goal is 0. */
 export function countWrong({ lost, doubled, left }: Row): number {
   return lost + doubled + left
 }
@@ -58,18 +58,18 @@ export function sumRows(rows: Row[]): Row {
 }
 
 export function formatTally(tally: Tally): string {
-  const head = ["fault", "step", "tried", "lost", "doubled", "left over", "longest to recover"]
+  const head = ["fault", "point", "tried", "lost", "doubled", "left over", "longest to recover"]
   const rows = tally.rows()
   // Groups that run at once mix their rows.
   const byFault = [...Map.groupBy(rows, ({ fault }) => fault).values()].flat()
   return formatTable([head, ...[...byFault, sumRows(rows)].map(formatRow)])
 }
 
-function makeRow(fault: string, step: string): Row {
-  return { fault, step, times: 0, lost: 0, doubled: 0, left: 0, recoveryMsMax: 0 }
+function makeRow(fault: string, point: string): Row {
+  return { fault, point, times: 0, lost: 0, doubled: 0, left: 0, recoveryMsMax: 0 }
 }
 
-function formatRow({ fault, step, times, lost, doubled, left, recoveryMsMax }: Row): string[] {
+function formatRow({ fault, point, times, lost, doubled, left, recoveryMsMax }: Row): string[] {
   const seconds = `${(recoveryMsMax / 1000).toFixed(1)} s`
-  return [fault, step, ...[times, lost, doubled, left].map(String), seconds]
+  return [fault, point, ...[times, lost, doubled, left].map(String), seconds]
 }

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { IMAGE, docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 
 const LOCKED = (
   "--read-only --tmpfs /work --tmpfs /tmp --cap-drop ALL " +
@@ -22,13 +23,13 @@ const health = z.object({
   }),
 })
 
-/** What the image's own check of its health says, once the runner listens. */
+/** What the image's own health check prints, once the runner listens. */
 async function healthOf(id: string) {
   const check = "node /app/container/health-check.ts 2>/dev/null; echo $?"
   for (let time = 0; time < 20; time += 1) {
-    const [said = "", exitCode] = (await docker("exec", id, "sh", "-c", check)).split("\n")
+    const [printed = "", exitCode] = (await docker("exec", id, "sh", "-c", check)).split("\n")
     if (exitCode !== undefined) {
-      return { ...health.parse(JSON.parse(said)), isHealthy: exitCode === "0" }
+      return { ...health.parse(JSON.parse(printed)), isHealthy: exitCode === "0" }
     }
     await sleep(200)
   }
@@ -62,7 +63,7 @@ describe("the image", () => {
     const answer = await runScriptIn(
       container.id,
       `const answer = await fetch("http://127.0.0.1:8788/tasks",
-         { method: "POST", body: "{}", headers: { "lathe-protocol": "1",
+         { method: "POST", body: "{}", headers: { "${PROTOCOL_HEADER}": "${PROTOCOL_VERSION}",
              authorization: "Bearer " + process.env.RUNNER_TOKEN } })
        console.log(answer.status, await answer.text())`,
     )
@@ -104,7 +105,7 @@ describe("the image", () => {
     const answer = await runScriptIn(
       container.id,
       `const answer = await fetch("http://127.0.0.1:8788/health",
-         { headers: { "lathe-protocol": "1" } })
+         { headers: { "${PROTOCOL_HEADER}": "${PROTOCOL_VERSION}" } })
        console.log(answer.status, await answer.text())`,
     )
     expect(answer).toBe('401 {"error":"token"}')

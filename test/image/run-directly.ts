@@ -3,7 +3,7 @@ import { runScriptIn } from "../../scripts/image/docker.ts"
 
 /**
  * Has the runner of a container do a command that the service would have refused, with nothing
- * between: answers all that the runner said and stored, as text.
+ * between: answers all that the runner reported and stored, as text.
  */
 export async function runDirectly(container: string, words: string[]): Promise<string> {
   const taskId = crypto.randomUUID()
@@ -12,7 +12,7 @@ export async function runDirectly(container: string, words: string[]): Promise<s
     job_id: crypto.randomUUID(),
     fence: 1,
     slot: taskId,
-    grant: 1,
+    allocation: 1,
     inputs: [],
     work: {
       kind: "command",
@@ -25,14 +25,14 @@ export async function runDirectly(container: string, words: string[]): Promise<s
     container,
     `
     import { createServer } from "node:http"
-    const said = []
+    const bodies = []
     const io = createServer(async (request, response) => {
       const bytes = Buffer.concat(await request.toArray())
-      said.push(bytes.toString("latin1"))
+      bodies.push(bytes.toString("latin1"))
       response.end("{}")
       if (!request.url.endsWith("/reports")) return
       if (!/^(finished|failed|interrupted)$/.test(JSON.parse(bytes).kind)) return
-      console.log(said.join("\\n"))
+      console.log(bodies.join("\\n"))
       process.exit()
     })
     io.listen(0, "127.0.0.1", async () => {

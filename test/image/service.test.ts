@@ -19,7 +19,8 @@ import {
 import { docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
 import { startImageService } from "../../scripts/image/service.ts"
 import type { ImageService } from "../../scripts/image/service.ts"
-import { sign } from "../../src/contract/signature.ts"
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import { sign } from "../../src/crypto/signature.ts"
 import { runDirectly } from "./run-directly.ts"
 import { startReceiver } from "../system/receiver.ts"
 import type { Receiver } from "../system/receiver.ts"
@@ -199,9 +200,9 @@ describe("a hostile command in a container", () => {
     )
     const places = ["/tmp/canary", "/work/canary", "../canary", "file:/work/canary"]
     for (const place of [...places, "/etc/passwd", "/app/package.json", "/proc/1/environ"]) {
-      const said = await runDirectly(container, ["-f", "data", "-i", place, ...COPY])
-      expect(said).toContain('"kind":"failed"')
-      expect(said).not.toMatch(new RegExp(`${canary}|root:`))
+      const sent = await runDirectly(container, ["-f", "data", "-i", place, ...COPY])
+      expect(sent).toContain('"kind":"failed"')
+      expect(sent).not.toMatch(new RegExp(`${canary}|root:`))
     }
     expect(await service.containers()).toEqual([container])
   })
@@ -236,7 +237,7 @@ describe("a hostile command in a container", () => {
         expect(await runDirectly(container, [...words, ...COPY])).toContain('"kind":"failed"')
       }
     }
-    // Not even the runner itself gets out, whom no sandbox holds.
+    // The runner itself, which is in no sandbox, gets out neither.
     await runScriptIn(container, connect)
     listener.close()
     expect(reached).toBe(1)
@@ -252,7 +253,8 @@ describe("a hostile command in a container", () => {
       return runScriptIn(
         container,
         `const answer = await fetch("http://worker.internal/io/${task}/inputs/in_1",
-           { headers: { "lathe-protocol": "1", authorization: "Bearer ${bearer}" } })
+           { headers: { "${PROTOCOL_HEADER}": "${PROTOCOL_VERSION}",
+             authorization: "Bearer ${bearer}" } })
          console.log(answer.status)`,
       )
     }
@@ -282,12 +284,12 @@ async function download({ key, caller }: typeof one, id: string): Promise<Buffer
   return Buffer.from(await answer.arrayBuffer())
 }
 
-function bytesOf(said: string) {
-  const bytes = Buffer.from(said)
+function bytesOf(text: string) {
+  const bytes = Buffer.from(text)
   return { sizeBytes: bytes.byteLength, chunks: [bytes] }
 }
 
-/** What a container says from now until it is gone. */
+/** What a container logs from now until it is gone. */
 async function followLog(id: string): Promise<string> {
   const child = spawn("docker", ["logs", "--follow", "--tail", "0", id], {
     stdio: ["ignore", "pipe", "inherit"],

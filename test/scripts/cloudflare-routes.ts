@@ -2,18 +2,8 @@ import { randomUUID } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 import { unstable_splitSqlQuery } from "wrangler"
 import { z } from "zod"
-import type { CloudflareState } from "./cloudflare-state.ts"
+import type { CloudflareState, Route } from "./cloudflare-state.ts"
 import { scriptRoutes } from "./cloudflare-scripts.ts"
-
-export type Call = {
-  state: CloudflareState
-  request: Request
-  query: URLSearchParams
-  /** What stands in place of the stars. */
-  parts: string[]
-}
-
-export type Route = [name: string, answer: (call: Call) => unknown]
 
 const named = z.object({ name: z.string() })
 const statement = z.object({ sql: z.string(), params: z.array(z.string()).optional() })

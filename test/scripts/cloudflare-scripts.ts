@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { z } from "zod"
-import type { Call, Route } from "./cloudflare-routes.ts"
-import type { Binding, DeployedScript } from "./cloudflare-state.ts"
+import type { Binding, Call, DeployedScript, Route } from "./cloudflare-state.ts"
 
 const SCRIPT = "/accounts/*/workers/scripts/*"
 

@@ -60,3 +60,13 @@ export function makeCloudflareState(): CloudflareState {
     failing: null,
   }
 }
+
+export type Call = {
+  state: CloudflareState
+  request: Request
+  query: URLSearchParams
+  /** The parts of the path that the route's asterisks match. */
+  parts: string[]
+}
+
+export type Route = [name: string, answer: (call: Call) => unknown]

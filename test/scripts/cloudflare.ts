@@ -1,6 +1,6 @@
-import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
+import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 import { answerApi, refusal } from "./cloudflare-routes.ts"
 import { makeCloudflareState } from "./cloudflare-state.ts"
 import type { CloudflareState } from "./cloudflare-state.ts"
@@ -15,24 +15,14 @@ export type CloudflareStandIn = CloudflareState & {
 /** As much of Cloudflare's API as a deployment needs, with its state in memory. */
 export async function startCloudflare(): Promise<CloudflareStandIn> {
   const state = makeCloudflareState()
-  const server = createServer((request, response) => {
+  const server = await startLoopbackServer((request, response) => {
     void answer(state, request, response)
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve)
-  })
-  const address = server.address()
-  if (address === null || typeof address === "string") throw new Error("no port")
-  const origin = `http://127.0.0.1:${address.port}`
+  const { origin } = server
   return Object.assign(state, {
     origin,
     apiBase: `${origin}/client/v4`,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => {
-        server.close(resolve)
-      })
-    },
+    close: async () => await server[Symbol.asyncDispose](),
   })
 }
 

@@ -20,6 +20,7 @@ const CLONE = resolve(import.meta.dirname, "../..")
 const COPIED = [
   "container",
   "migrations",
+  "package-lock.json",
   "package.json",
   "scripts",
   "src",

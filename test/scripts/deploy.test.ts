@@ -13,7 +13,7 @@ const EVERYTHING = {
   databases: ["lathe"],
   buckets: { "lathe-media": ["Default Multipart Abort Rule", "abort-unfinished-uploads"] },
   queues: ["lathe-jobs", "lathe-webhooks", "lathe-jobs-dead", "lathe-webhooks-dead"],
-  applications: ["lathe-media-runner", "lathe-fetch-runner"],
+  applications: ["lathe-media-runner", "lathe-light-runner", "lathe-fetch-runner"],
   consumers: [1, 1, 1, 1],
   crons: [{ cron: "* * * * *" }],
   secrets: ["LATHE_SECRET", "OPERATOR_TOKEN"],
@@ -83,6 +83,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
   expect(varsOf()).toMatchObject(stayed)
   expect(cloudflare.applications).toMatchObject([
     { max_instances: 3, configuration: { instance_type: "standard-4" } },
+    { max_instances: 10, configuration: { instance_type: "basic" } },
     { max_instances: 5, configuration: { instance_type: "basic" } },
   ])
   const secrets = new Map(cloudflare.worker?.secrets)
@@ -160,7 +161,11 @@ test("a name and a domain of one's own reach everything that is made", async () 
   expect(databases).toEqual(["cutter"])
   expect(Object.keys(buckets)).toEqual(["cutter-media"])
   expect(queues).toContain("cutter-webhooks-dead")
-  expect(applications).toEqual(["cutter-media-runner", "cutter-fetch-runner"])
+  expect(applications).toEqual([
+    "cutter-media-runner",
+    "cutter-light-runner",
+    "cutter-fetch-runner",
+  ])
   expect(JSON.stringify(cloudflare.worker?.domains)).toContain('"media.acme.invalid"')
 
   const forgotten = await machine.run("deploy")

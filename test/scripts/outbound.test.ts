@@ -1,9 +1,9 @@
-import { once } from "node:events"
-import { createServer, request } from "node:http"
+import { request } from "node:http"
 import type { IncomingMessage, RequestListener } from "node:http"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, describe, expect, it } from "vitest"
+import { afterAll, describe, expect, it, vi } from "vitest"
+import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 import { makeOutbound } from "../../scripts/local/outbound.ts"
 import type { Resolve } from "../../scripts/local/resolve-host.ts"
 import { OUTBOUND_ERROR_HEADER, OUTBOUND_URL_HEADER } from "../../src/contract/outbound.ts"
@@ -14,26 +14,25 @@ const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())
 
 async function listen(listener: RequestListener): Promise<number> {
-  const server = createServer(listener).listen(0, "127.0.0.1")
-  await once(server, "listening")
-  opened.defer(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  return address !== null && typeof address === "object" ? address.port : 0
+  return opened.use(await startLoopbackServer(listener)).port
 }
 
 /** Asks for a URL by way of the handler; the body is sent once the answer is awaited. */
 async function fetchBy(
   url: string,
-  options: { allowed?: string[]; resolve?: Resolve; body?: Uint8Array } = {},
+  options: {
+    allowed?: string[]
+    refusesPublicHosts?: boolean
+    resolve?: Resolve
+    body?: Uint8Array
+  } = {},
 ): Promise<IncomingMessage> {
-  const handler = makeOutbound(options.allowed ?? [], options.resolve)
+  const { allowed: allowedHosts = [], body, ...rest } = options
+  const handler = makeOutbound({ allowedHosts, ...rest })
   const port = await listen((incoming, answer) => void handler(incoming, answer))
   const headers = { [OUTBOUND_URL_HEADER]: url, "mf-loopback": "x", "x-own": "kept" }
   const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers })
-  outgoing.end(options.body)
+  outgoing.end(body)
   const answer = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve).once("error", reject)
   })
@@ -55,6 +54,17 @@ async function errorOf(url: string, options: Parameters<typeof fetchBy>[1] = {})
 }
 
 describe("the outbound handler", () => {
+  it("refuses every host that is not allowed, unresolved, where no public one may be called", async () => {
+    const resolve = vi.fn<Resolve>(to("127.0.0.1"))
+    const error = await errorOf("https://host.example/", { refusesPublicHosts: true, resolve })
+    expect(error).toBe("this service calls no public host")
+    expect(resolve).not.toHaveBeenCalled()
+    const port = await listen((_, answer) => answer.end("heard"))
+    const allowed = [`127.0.0.1:${port}`]
+    const url = `http://127.0.0.1:${port}/`
+    expect(await text(await fetchBy(url, { refusesPublicHosts: true, allowed }))).toBe("heard")
+  })
+
   it("refuses private addresses and names without asking anyone", async () => {
     const urls = [
       "http://127.0.0.1/",

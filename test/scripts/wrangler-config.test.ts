@@ -1,10 +1,11 @@
 import { expect, test } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
+import { POOLS } from "../../src/runner/pools.ts"
 import { settings } from "../../src/settings.ts"
 
 const config = z.object({
-  vars: z.object({ RUNNER_INSTANCES: z.coerce.number() }),
+  vars: z.record(z.string(), z.coerce.number()),
   containers: z.array(
     z.object({
       class_name: z.string(),
@@ -16,14 +17,17 @@ const config = z.object({
 
 const { vars, containers } = config.parse(unstable_readConfig({ config: "wrangler.toml" }))
 
-test("the pool grants as many containers as the platform may start", () => {
-  const media = containers.find(({ class_name }) => class_name === "MediaRunner")
-  expect(vars.RUNNER_INSTANCES).toBe(media?.max_instances)
-})
+test.each(Object.entries(POOLS))(
+  "the pool %s allocates as many containers as the platform may start",
+  (_, { className, instances }) => {
+    const container = containers.find(({ class_name }) => class_name === className)
+    expect(vars[instances]).toBe(container?.max_instances)
+  },
+)
 
 test("a rollout leaves a container alone for as long as a command may run", () => {
   const longestSeconds = settings.shape.RUN_SECONDS_MAX.parse(undefined)
-  expect(containers).toHaveLength(2)
+  expect(containers).toHaveLength(Object.keys(POOLS).length)
   for (const { rollout_active_grace_period } of containers) {
     expect(rollout_active_grace_period).toBeGreaterThanOrEqual(longestSeconds)
   }

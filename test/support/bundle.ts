@@ -4,18 +4,20 @@ import type { Member } from "../../src/contract/bundle.ts"
 import type { OutputReport } from "../../src/contract/report.ts"
 import { newId } from "../../src/ids.ts"
 import { makeTaskToken } from "../../src/runner/token.ts"
-import type { TaskRun } from "../../src/runner/token.ts"
-import { openDatabase } from "../../src/storage/database.ts"
-import { createJob } from "../../src/storage/jobs.ts"
-import { makeFileToCome, makeJob, makeTask } from "../../src/storage/rows.ts"
+import type { TaskRun } from "../../src/rpc.ts"
+import { databaseOf } from "../../src/storage/database.ts"
+import { createJob } from "../../src/storage/job-drafts.ts"
+import { draftJob, draftOutput, draftTask } from "../../src/storage/job-drafts.ts"
 import { claimTask } from "../../src/storage/tasks.ts"
 import { ask } from "./caller.ts"
 import type { Caller } from "./caller.ts"
 
-const database = openDatabase(env.DB)
+/** The process that the tasks run in. */
+export const BOOT = "boot"
 
 /** A task that runs now, as its runner sees it. */
 export type RunningTask = TaskRun & {
+  token: string
   fileIds: Record<string, string>
   call(path: string, init?: RequestInit): Promise<Response>
   /** Stores a member of an output and answers what a report says of it. */
@@ -23,27 +25,30 @@ export type RunningTask = TaskRun & {
   finish(outputs: OutputReport[]): Promise<Response>
 }
 
+type Input = { key: string; fileId: string }
+
 /** Begins a command of an account whose outputs have these names, and claims its task. */
 export async function startTask(
   caller: Caller,
   output_files: Record<string, string>,
-  webhookUrl: string | null = null,
+  { webhookUrl = null, inputs = [] }: { webhookUrl?: string | null; inputs?: Input[] } = {},
 ): Promise<RunningTask> {
   const id = newId()
   const now = Date.now()
   const accountId = await accountOf(caller)
+  const database = databaseOf(env, accountId)
   const origin = "https://lathe.test"
-  const facts = { accountId, origin, now, priority: 50, metadata: null, webhookUrl }
+  const facts = { origin, now, priority: 50, metadata: null, webhookUrl }
   const outputs = Object.entries(output_files).map(([key, name]) => ({ key, name }))
   const files = outputs.map(({ key, name }) =>
-    makeFileToCome(facts, { jobId: id, outputKey: key, name }),
+    draftOutput(facts, { jobId: id, outputKey: key, name }),
   )
   const work = { kind: "command" as const, commands: [["x"]], outputs, run_seconds_max: 1 }
-  const made = makeTask(facts, { jobId: id, work, inputs: [], blocked: false })
+  const made = draftTask(facts, { pool: "media", jobId: id, work, inputs, blocked: false })
   const request = { input_files: {}, output_files }
-  const job = makeJob(facts, { id, kind: "command", request })
+  const job = draftJob(facts, { id, kind: "command", request })
   await createJob(database, { job, tasks: [made], files })
-  const claim = { taskId: made.task.id, jobId: id, slot: "local-0", grant: 1, now }
+  const claim = { taskId: made.task.id, jobId: id, slot: "media-0", allocation: 1, now }
   const fence = (await claimTask(database, claim))?.task.fence ?? 0
   const run = { accountId, jobId: id, taskId: made.task.id, fence }
   const fileIds = Object.fromEntries(files.map((file) => [file.outputKey, file.id]))
@@ -62,7 +67,7 @@ async function ioOf(run: TaskRun) {
     const headers = new Headers(init.headers)
     headers.set("authorization", `Bearer ${token}`)
     headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION)
-    headers.set(BOOT_HEADER, "boot")
+    headers.set(BOOT_HEADER, BOOT)
     return await ask(`/io/${run.taskId}${path}`, { ...init, headers })
   }
   async function store(key: string, name: string, content: string, type = "text/plain") {
@@ -74,13 +79,14 @@ async function ioOf(run: TaskRun) {
   }
   async function finish(outputs: OutputReport[]): Promise<Response> {
     const at = new Date().toISOString()
-    const told = { kind: "finished", boot: "boot", at, processing_seconds: 1, outputs }
-    return await call("/reports", { method: "POST", body: JSON.stringify(told) })
+    const result = { kind: "command", outputs }
+    const finished = { kind: "finished", boot: BOOT, at, processing_seconds: 1, result }
+    return await call("/reports", { method: "POST", body: JSON.stringify(finished) })
   }
-  return { call, store, finish }
+  return { token, call, store, finish }
 }
 
-/** What a runner says of a bundle of these members. */
+/** What a runner reports of a bundle of these members. */
 export function bundleReport(key: string, members: Member[], type: string): OutputReport {
   const size_bytes = members.reduce((sum, member) => sum + member.size_bytes, 0)
   return { key, size_bytes, content_type: type, members }

@@ -1,6 +1,8 @@
+import { memberName } from "../../src/contract/bundle.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { report as reportSchema } from "../../src/contract/report.ts"
 import type { Report } from "../../src/contract/report.ts"
+import { fileKey } from "../../src/contract/task.ts"
 
 export type StoredOutput = {
   bytes: Uint8Array<ArrayBuffer>
@@ -9,119 +11,175 @@ export type StoredOutput = {
   partSizes: number[]
 }
 
-/** The Worker's side of `/io/{task}` over Maps: what a runner sees of the service. */
+/** A stand-in for the Worker's routes of `/io/{task}`, over Maps. */
 export type IoServer = {
   token: string
+  /** The task that the token is for; null for every task. */
+  taskId: string | null
   inputs: Map<string, Uint8Array<ArrayBuffer>>
+  /** Inputs of the task whose objects are missing. */
+  missingInputs: Set<string>
+  /** Keys of outputs that may be stored; null for every key. */
+  outputKeys: Set<string> | null
+  /** What was stored; members of a bundle as `<key>/<name>`. */
   outputs: Map<string, StoredOutput>
   reports: Report[]
+  /** Whether the run is over, which every route answers with 410. */
+  isRunOver: boolean
   /** Headers of every request, with method and path, in order. */
   requests: { call: string; headers: Headers }[]
-  /** Decides about a request before it is served; null serves it. */
+  /** Answers a request before it is served; null serves it. */
   intercept: (call: string, request: Request) => Response | null
   fetch(request: Request): Promise<Response>
 }
 
-type Upload = { contentType: string | null; parts: Map<number, Uint8Array<ArrayBuffer>> }
+type Upload = {
+  /** Where the whole will be stored, as in `outputs`. */
+  place: string
+  contentType: string | null
+  parts: Map<number, Uint8Array<ArrayBuffer>>
+}
 
-/** Makes a stand-in with no inputs, which takes everything that is well formed. */
+/** Makes a stand-in without inputs, which accepts every well-formed request with the token. */
 export function makeIoServer(token: string): IoServer {
   const uploads = new Map<string, Upload>()
   const server: IoServer = {
     token,
+    taskId: null,
     inputs: new Map(),
+    missingInputs: new Set(),
+    outputKeys: null,
     outputs: new Map(),
     reports: [],
+    isRunOver: false,
     requests: [],
     intercept: () => null,
     async fetch(request) {
-      const url = new URL(request.url)
-      const path = url.pathname.split("/").slice(3)
+      const [taskId, ...path] = new URL(request.url).pathname.split("/").slice(2)
       const call = `${request.method} /${path.join("/")}`
       server.requests.push({ call, headers: request.headers })
-      if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return say(426)
-      if (request.headers.get("authorization") !== `Bearer ${token}`) return say(401)
-      if (!request.headers.has(BOOT_HEADER)) return say(400)
-      const intercepted = server.intercept(call, request)
-      if (intercepted) return intercepted
-      const [room = "", key = "", ...rest] = path
-      if (room === "inputs") return sendInput(request, server.inputs.get(key))
-      if (room === "reports") return await hear(server, request)
-      if (room !== "outputs") return say(404)
-      const place = placeOf(key, rest)
-      if (place.rest.length === 0) return await storeWhole(server, request, place.key)
-      return await storeInParts({ server, uploads, request, ...place })
+      if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return reply(426)
+      if (request.headers.get("authorization") !== `Bearer ${token}`) return reply(401)
+      if (server.taskId !== null && server.taskId !== taskId) return reply(401)
+      return server.intercept(call, request) ?? (await serve({ server, uploads }, request, path))
     },
   }
   return server
 }
 
-/** Members of a bundle are kept as `<key>/<name>`. */
-function placeOf(key: string, [word, name = "", ...rest]: string[]) {
-  if (word === "members") return { key: `${key}/${decodeURIComponent(name)}`, rest }
-  return {
-    key,
-    rest: word === undefined ? [] : [word, name, ...rest].filter((each) => each !== ""),
+type State = { server: IoServer; uploads: Map<string, Upload> }
+
+async function serve(state: State, request: Request, path: string[]): Promise<Response> {
+  const { server } = state
+  const [room, key = "", ...rest] = path
+  if (room === "reports" && request.method === "POST") return await takeReport(server, request)
+  if (!fileKey.safeParse(key).success) return reply(404)
+  if (room === "inputs" && request.method === "GET") return sendInput(server, request, key)
+  if (room !== "outputs") return reply(404)
+  if (server.isRunOver) return reply(410)
+  if (server.outputKeys && !server.outputKeys.has(key)) return reply(404)
+  const target = targetOf(key, rest)
+  return target ? await store(state, request, target) : reply(400)
+}
+
+/** Where a path below an output leads to, as in `outputs`; null for a bad name of a member. */
+function targetOf(key: string, path: string[]) {
+  const [word, encoded = "", ...rest] = path
+  if (word !== "members") return { place: key, rest: path }
+  const name = memberName.safeParse(decode(encoded))
+  return name.success ? { place: `${key}/${name.data}`, rest } : null
+}
+
+function decode(encoded: string): string | null {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return null
   }
 }
 
-function sendInput(request: Request, bytes: Uint8Array<ArrayBuffer> | undefined): Response {
-  if (!bytes) return say(404)
-  const from = /^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "")?.[1]
-  if (from === undefined) return new Response(bytes)
-  return new Response(bytes.subarray(Number(from)), { status: 206 })
+function sendInput(server: IoServer, request: Request, key: string): Response {
+  if (server.isRunOver) return reply(410)
+  if (server.missingInputs.has(key)) return reply(404)
+  const bytes = server.inputs.get(key)
+  if (!bytes) return reply(410)
+  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "")?.[1] ?? 0)
+  const headers = new Headers({ "content-length": String(bytes.length - from) })
+  if (from === 0) return new Response(bytes, { headers })
+  headers.set("content-range", `bytes ${from}-${bytes.length - 1}/${bytes.length}`)
+  return new Response(bytes.subarray(from), { status: 206, headers })
 }
 
-async function hear(server: IoServer, request: Request): Promise<Response> {
-  const told = reportSchema.safeParse(await request.json())
-  if (!told.success) return say(400)
-  server.reports.push(told.data)
-  return say(200)
+async function takeReport(server: IoServer, request: Request): Promise<Response> {
+  const parsed = reportSchema.safeParse(await request.json().catch(() => null))
+  if (!parsed.success || request.headers.get(BOOT_HEADER) !== parsed.data.boot) return reply(400)
+  if (server.isRunOver) return reply(410)
+  server.reports.push(parsed.data)
+  return reply(200)
 }
 
-async function storeWhole(server: IoServer, request: Request, key: string): Promise<Response> {
-  const bytes = new Uint8Array(await request.arrayBuffer())
-  if (request.headers.get("content-length") !== String(bytes.length)) return say(411)
-  const contentType = request.headers.get("content-type")
-  server.outputs.set(key, { bytes, contentType, partSizes: [] })
-  return say(200)
-}
-
-async function storeInParts(place: {
-  server: IoServer
-  uploads: Map<string, Upload>
-  request: Request
-  key: string
-  rest: string[]
-}): Promise<Response> {
-  const { server, uploads, request, key, rest } = place
-  if (request.method === "POST" && rest[1] === undefined) {
-    const uploadId = `upload-${uploads.size + 1}`
-    uploads.set(uploadId, { contentType: request.headers.get("content-type"), parts: new Map() })
+async function store(
+  { server, uploads }: State,
+  request: Request,
+  { place, rest }: { place: string; rest: string[] },
+): Promise<Response> {
+  const [word, number] = rest
+  const route = `${request.method} ${word ?? ""}`
+  if (route === "PUT ") return await storeWhole(server, request, place)
+  if (route === "POST parts" && number === undefined) {
+    const uploadId = `upload-${crypto.randomUUID()}`
+    const contentType = request.headers.get("content-type")
+    uploads.set(uploadId, { place, contentType, parts: new Map() })
     return Response.json({ upload_id: uploadId })
   }
-  const upload = uploads.get(new URL(request.url).searchParams.get("upload_id") ?? "")
-  if (!upload) return say(404)
-  if (rest[1] !== "complete") {
-    const bytes = new Uint8Array(await request.arrayBuffer())
-    if (request.headers.get("content-length") !== String(bytes.length)) return say(411)
-    upload.parts.set(Number(rest[1]), bytes)
-    return Response.json({ etag: `etag-${rest[1]}` })
+  const uploadId = new URL(request.url).searchParams.get("upload_id") ?? ""
+  const upload = uploads.get(uploadId)
+  const isCompletion = route === "POST parts" && number === "complete"
+  if (upload?.place !== place) return reply(isCompletion && server.outputs.has(place) ? 200 : 404)
+  if (isCompletion) {
+    const answer = await complete(server, upload, request)
+    if (answer.ok) uploads.delete(uploadId)
+    return answer
   }
+  return route === "PUT parts" ? await storePart(upload, Number(number), request) : reply(404)
+}
+
+async function storeWhole(server: IoServer, request: Request, place: string): Promise<Response> {
+  const bytes = await readBody(request)
+  if (!bytes) return reply(411)
+  const contentType = request.headers.get("content-type")
+  server.outputs.set(place, { bytes, contentType, partSizes: [] })
+  return reply(200)
+}
+
+async function storePart(upload: Upload, number: number, request: Request): Promise<Response> {
+  const bytes = await readBody(request)
+  if (!bytes) return reply(411)
+  upload.parts.set(number, bytes)
+  return Response.json({ etag: `etag-${number}` })
+}
+
+async function complete(server: IoServer, upload: Upload, request: Request): Promise<Response> {
   const expected = Array.from({ length: upload.parts.size }, (_, index) => ({
     part_number: index + 1,
     etag: `etag-${index + 1}`,
   }))
-  if ((await request.text()) !== JSON.stringify({ parts: expected })) return say(400)
+  if ((await request.text()) !== JSON.stringify({ parts: expected })) return reply(400)
   const parts = expected.map(({ part_number }) => upload.parts.get(part_number) ?? new Uint8Array())
-  server.outputs.set(key, {
+  server.outputs.set(upload.place, {
     bytes: new Uint8Array(await new Blob(parts).arrayBuffer()),
     contentType: upload.contentType,
     partSizes: parts.map(({ length }) => length),
   })
-  return say(200)
+  return reply(200)
 }
 
-function say(status: number): Response {
+/** The body of a request; null where its length is not declared, or wrong. */
+async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
+  const bytes = new Uint8Array(await request.arrayBuffer())
+  return request.headers.get("content-length") === String(bytes.length) ? bytes : null
+}
+
+function reply(status: number): Response {
   return Response.json({ status }, { status })
 }

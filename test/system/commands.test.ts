@@ -7,18 +7,14 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
+import { commandRecord } from "../corpus/account.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
 const run = promisify(execFile)
 
 const output = z.looseObject({ id: z.string(), name: z.string(), download_url: z.url() })
-const command = z.looseObject({
-  id: z.string(),
-  status: z.string(),
-  error: z.string().optional(),
-  error_code: z.string().optional(),
-  processing_errors: z.array(z.string()).optional(),
+const command = commandRecord.extend({
   total_processing_seconds: z.number(),
   progress: z.number(),
   output_files: z.record(z.string(), z.union([z.string(), output])),

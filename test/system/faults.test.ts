@@ -20,14 +20,14 @@ it(
   async () => {
     const all = GROUPS.flatMap((group) => group.cells)
     const cells = CHOSEN.flatMap(
-      (name) => all.find(({ fault, step }) => `${fault} at ${step}` === name) ?? [],
+      (name) => all.find(({ fault, point }) => `${fault} at ${point}` === name) ?? [],
     )
     const tally = openTally()
     await runGroup({ name: "a few", needsSmallDisk: false, cells }, tally, {
       rounds: 1,
       sweepSeconds: 5,
     })
-    expect(tally.complaints()).toEqual([])
+    expect(tally.problems()).toEqual([])
     expect(tally.rows().filter(({ times }) => times === 1)).toHaveLength(CHOSEN.length)
     expect(tally.rows().map(countWrong)).toEqual(tally.rows().map(() => 0))
   },

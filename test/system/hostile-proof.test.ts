@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { substitute } from "../../src/contract/command-line.ts"
+import { substitute } from "../../src/contract/tasks/command.ts"
 import { inputName } from "../../src/contract/task.ts"
 import { bring, isLight, outputsOf } from "../corpus/attack.ts"
 import type { Attack } from "../corpus/attack.ts"

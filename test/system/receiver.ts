@@ -1,8 +1,9 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import { text } from "node:stream/consumers"
-import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
+import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
+
+const POLL_MS = 2
 
 export type Received = { at: number; path: string; headers: IncomingHttpHeaders; body: string }
 
@@ -27,21 +28,14 @@ export async function startReceiver(
     received.push({ at, path, headers: request.headers, body })
     answer(response, received.length - 1, path)
   }
-  const server = createServer((request, response) => void take(request, response))
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  const port = address !== null && typeof address === "object" ? address.port : 0
+  const server = await startLoopbackServer((request, response) => void take(request, response))
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: server.origin,
     received,
     untilReceived: async (count) => {
-      while (received.length < count) await sleep(2)
+      await pWaitFor(() => received.length >= count, { interval: POLL_MS })
       return received
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
+    [Symbol.asyncDispose]: async () => await server[Symbol.asyncDispose](),
   }
 }

@@ -1,6 +1,4 @@
-import type { viewJob } from "./view.ts"
-
-type Record = ReturnType<typeof viewJob>
+import type { JobRecord } from "../../kinds/job-record.ts"
 
 export const EVENT_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -12,20 +10,20 @@ export const EVENT_HEADERS = {
 const RETRY_MS = 1000
 
 /** The id of the event that says all there is to say of a job as it is now. */
-export function lastEventOf({ status, attempts, progress }: Record): string {
+export function lastEventOf({ status, attempts, progress }: JobRecord): string {
   return `${status}.${attempts}.${progress}`
 }
 
 /**
- * A job's steps as server-sent events: `state` where its state is new, `progress` where only that
+ * A job's states as server-sent events: `state` where its state is new, `progress` where only that
  * is, a comment where nothing is. `lastSeen` is the id of the last event that the client had.
  */
-export function streamEvents<Step>(
-  steps: AsyncGenerator<Step>,
+export function streamEvents<State>(
+  states: AsyncGenerator<State>,
   lastSeen: string | null,
-  view: (step: Step) => Record,
+  view: (state: State) => JobRecord,
 ): ReadableStream<Uint8Array> {
-  const chunks = writeEvents(steps, lastSeen, view)
+  const chunks = writeEvents(states, lastSeen, view)
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>(
     {
@@ -42,22 +40,22 @@ export function streamEvents<Step>(
   )
 }
 
-async function* writeEvents<Step>(
-  steps: AsyncGenerator<Step>,
+async function* writeEvents<State>(
+  states: AsyncGenerator<State>,
   lastSeen: string | null,
-  view: (step: Step) => Record,
+  view: (state: State) => JobRecord,
 ): AsyncGenerator<string, void> {
   yield `retry: ${RETRY_MS}\n\n`
   let seen = lastSeen ?? ""
-  for await (const step of steps) {
-    const record = view(step)
+  for await (const state of states) {
+    const record = view(state)
     const id = lastEventOf(record)
     yield id === seen ? ": ping\n\n" : formatEvent(record, id, seen)
     seen = id
   }
 }
 
-function formatEvent(record: Record, id: string, seen: string): string {
+function formatEvent(record: JobRecord, id: string, seen: string): string {
   const isSameState = seen.startsWith(`${record.status}.${record.attempts}.`)
   const event = isSameState ? "progress" : "state"
   return `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(record)}\n\n`

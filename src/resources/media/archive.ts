@@ -1,13 +1,13 @@
 import { create as contentDisposition } from "content-disposition"
 import { archiveNameOf } from "../../contract/bundle.ts"
 import type { Member } from "../../contract/bundle.ts"
-import type { AppContext } from "../../http/context.ts"
+import type { AppContext } from "../../http/request.ts"
 import { notFound } from "../../http/problem.ts"
-import { layoutZip } from "../../http/zip.ts"
-import type { ZipLayout } from "../../http/zip.ts"
 import { logError } from "../../log.ts"
 import { memberObjectKey } from "../../storage/objects.ts"
-import type { File } from "../../storage/schema.ts"
+import type { File } from "../../storage/schema/files.ts"
+import { layoutZip } from "./zip.ts"
+import type { ZipLayout } from "./zip.ts"
 
 /** Objects that are opened before their turn, so that small ones do not wait for each other. */
 const OPEN_AT_ONCE = 4

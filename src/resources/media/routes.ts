@@ -2,16 +2,17 @@ import { create as contentDisposition } from "content-disposition"
 import { Hono } from "hono"
 import type { Member } from "../../contract/bundle.ts"
 import { settingsOf } from "../../env.ts"
-import type { App, AppContext } from "../../http/context.ts"
-import { parseRange } from "../../http/range.ts"
+import type { App, AppContext } from "../../http/request.ts"
+import { guardMethods } from "../../http/methods.ts"
 import { notFound, Problem } from "../../http/problem.ts"
-import { openDatabase } from "../../storage/database.ts"
+import { databaseOf } from "../../storage/database.ts"
 import { findFile, findStored } from "../../storage/files.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Disposition, Link } from "../../storage/links.ts"
 import { memberObjectKey } from "../../storage/objects.ts"
-import type { File } from "../../storage/schema.ts"
+import type { File } from "../../storage/schema/files.ts"
 import { sendArchive } from "./archive.ts"
+import { parseRange } from "./range.ts"
 
 /** One object of R2 as it is sent. */
 type Medium = { name: string; objectKey: string; sizeBytes: number; contentType: string }
@@ -24,12 +25,12 @@ export const media = new Hono<App>()
 media.get("/:token/:name", async (c) => {
   const link = await openLink(c)
   const name = c.req.param("name")
-  const database = openDatabase(c.env.DB)
-  const found = await findStored(database, link, [name, rawNameOf(c)])
+  const database = databaseOf(c.env, link.accountId)
+  const found = await findStored(database, link.fileId, [name, rawNameOf(c)])
   if (!found) throw notFound("file")
   const { file, member } = found
   if (file.bundle?.kind === "series" && name === file.name) {
-    const whole = await findFile(database, link.accountId, link.fileId)
+    const whole = await findFile(database, link.fileId)
     if (!whole) throw notFound("file")
     return await sendArchive(c, whole.file, sharedHeaders(link))
   }
@@ -37,6 +38,8 @@ media.get("/:token/:name", async (c) => {
   if (!medium || (!file.bundle && file.name !== name)) throw notFound("file")
   return await sendMedium(c, medium, link)
 })
+
+guardMethods(media)
 
 /** The name as it stands in the address: a playlist may have a `%` in it that means itself. */
 function rawNameOf(c: AppContext): string {

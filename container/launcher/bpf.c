@@ -1,0 +1,99 @@
+/* Builds and installs the program of a seccomp filter, step by step. */
+#define _GNU_SOURCE
+#include "bpf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "launcher.h"
+
+#define STEPS_MAX 1024
+
+static struct sock_filter steps[STEPS_MAX];
+static unsigned short step_count;
+
+void refuse_all(const int *numbers, size_t count) {
+  for (size_t i = 0; i < count; i++) answer(numbers[i], REFUSED);
+}
+
+/* Only the lower half of an argument is checked, which is all that these calls read. */
+void refuse_argument_but(int number, int index, uint32_t value) {
+  jump(BPF_JEQ, (uint32_t)number, 0, 4);
+  load_argument(index);
+  jump(BPF_JEQ, value, 1, 0);
+  give(REFUSED);
+  load_number();
+}
+
+void refuse_argument_values(int number, int index, const uint32_t *values, uint8_t count) {
+  jump(BPF_JEQ, (uint32_t)number, 0, count + 3);
+  load_argument(index);
+  for (uint8_t i = 1; i < count; i++) jump(BPF_JEQ, values[i], count - i, 0);
+  jump(BPF_JEQ, values[0], 0, 1);
+  give(REFUSED);
+  load_number();
+}
+
+void refuse_argument_bits(int number, int index, uint32_t bits) {
+  answer_argument_bits(number, index, bits, REFUSED);
+}
+
+void answer_argument_bits(int number, int index, uint32_t bits, uint32_t action) {
+  jump(BPF_JEQ, (uint32_t)number, 0, 4);
+  load_argument(index);
+  jump(BPF_JSET, bits, 0, 1);
+  give(action);
+  load_number();
+}
+
+/* Without O_CREAT, the mode is whatever the register contains. */
+void refuse_set_id(int number, int flags_index, int mode_index) {
+  jump(BPF_JEQ, (uint32_t)number, 0, 6);
+  load_argument(flags_index);
+  jump(BPF_JSET, O_CREAT, 0, 3);
+  load_argument(mode_index);
+  jump(BPF_JSET, SET_ID_BITS, 0, 1);
+  give(REFUSED);
+  load_number();
+}
+
+void answer(int number, uint32_t action) {
+  jump(BPF_JEQ, (uint32_t)number, 0, 1);
+  give(action);
+}
+
+void load_number(void) {
+  struct sock_filter load = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  add(load);
+}
+
+void load_argument(int index) {
+  uint32_t place = (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)index);
+  struct sock_filter load = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, place);
+  add(load);
+}
+
+void jump(uint16_t test, uint32_t value, uint8_t if_true, uint8_t if_false) {
+  struct sock_filter step = BPF_JUMP((uint16_t)(BPF_JMP | test | BPF_K), value, if_true, if_false);
+  add(step);
+}
+
+void give(uint32_t action) {
+  struct sock_filter step = BPF_STMT(BPF_RET | BPF_K, action);
+  add(step);
+}
+
+void add(struct sock_filter step) {
+  if (step_count >= STEPS_MAX) fail_with(E2BIG, "seccomp");
+  steps[step_count++] = step;
+}
+
+void install_filter(void) {
+  struct sock_fprog program = {step_count, steps};
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+    fail("seccomp");
+}

@@ -1,0 +1,99 @@
+import type { ChildProcess } from "node:child_process"
+import { limitOutput } from "./output.ts"
+import type { ProcessSpec, RunnerTermination } from "./process.ts"
+import { exceedsUsage, watchUsage } from "./usage.ts"
+
+/** Time from SIGTERM to SIGKILL; none where the process is to stop writing at once. */
+const GRACE_MS: Record<RunnerTermination, number> = {
+  time_limit: 2000,
+  aborted: 1000,
+  disk_limit: 0,
+  output_limit: 0,
+}
+
+/** The longest delay that a timer accepts. */
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+const running = new Set<ChildProcess>()
+
+// A detached process group would outlive this process, however that ends.
+process.on("exit", () => {
+  for (const child of running) killGroup(child, "SIGKILL")
+})
+
+/**
+ * Terminates the group of a process at the first of its limits, or when the signal aborts. `stop`
+ * ends the supervision and returns the cause of a termination.
+ */
+export function superviseProcess(
+  child: ChildProcess,
+  spec: ProcessSpec,
+): { stop: () => RunnerTermination | null } {
+  let cause: RunnerTermination | null = null
+  let graceTimer: NodeJS.Timeout | undefined
+  function terminate(because: RunnerTermination): void {
+    if (cause !== null) return
+    cause = because
+    killGroup(child, GRACE_MS[because] > 0 ? "SIGTERM" : "SIGKILL")
+    graceTimer = setTimeout(() => killGroup(child, "SIGKILL"), GRACE_MS[because])
+  }
+  function onAbort(): void {
+    terminate("aborted")
+  }
+  const timeLimitMs = Math.min(spec.timeLimitMs, TIMER_MS_MAX)
+  const limitTimer = setTimeout(() => terminate("time_limit"), timeLimitMs)
+  const watch = watchWorkspace(child, spec, () => terminate("disk_limit"))
+  limitOutput(child, spec.taskSandbox.sandbox.limits.logBytes, () => terminate("output_limit"))
+  function stop(): RunnerTermination | null {
+    clearTimeout(limitTimer)
+    clearTimeout(graceTimer)
+    watch?.stop()
+    spec.signal.removeEventListener("abort", onAbort)
+    return cause
+  }
+  spec.signal.addEventListener("abort", onAbort)
+  if (spec.signal.aborted) onAbort()
+  // What is left of the group would keep the pipes open.
+  child.once("exit", () => {
+    stop()
+    killGroup(child, "SIGKILL")
+  })
+  child.once("error", stop)
+  return { stop }
+}
+
+/** Measures the workspace after the end, since a process may exceed its limit between two polls. */
+export async function findFinalUsageLimit(spec: ProcessSpec): Promise<"disk_limit" | null> {
+  if (spec.access !== "write") return null
+  return (await exceedsUsage(spec.cwd, usageLimit(spec))) ? "disk_limit" : null
+}
+
+function watchWorkspace({ pid }: ChildProcess, spec: ProcessSpec, onExceeded: () => void) {
+  if (spec.access !== "write") return null
+  return watchUsage({ folder: spec.cwd, pid }, usageLimit(spec), onExceeded)
+}
+
+function usageLimit({ taskSandbox, inputBytes = 0 }: ProcessSpec) {
+  const { workspaceBytes, workspaceFiles } = taskSandbox.sandbox.limits
+  return { bytes: workspaceBytes + inputBytes, files: workspaceFiles }
+}
+
+/** Has the group of a child killed when this process exits. */
+export function trackGroup(child: ChildProcess): void {
+  running.add(child)
+}
+
+/** Forgets a child whose group is gone. */
+export function untrackGroup(child: ChildProcess): void {
+  running.delete(child)
+}
+
+/** Sends a signal to the process group that a child leads. */
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    // The group is gone already, which is what the caller wants.
+  }
+}

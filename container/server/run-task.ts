@@ -1,0 +1,111 @@
+import type { TaskOrder } from "../../src/contract/task.ts"
+import { RunnerError } from "../failures.ts"
+import { log } from "../log.ts"
+import { closeTaskSandbox, openTaskSandbox } from "../sandbox/sandbox.ts"
+import type { Sandbox } from "../sandbox/sandbox.ts"
+import { makeWorkspace, removeWorkspace } from "../sandbox/workspace.ts"
+import type { RunnerSettings } from "../settings.ts"
+import type { ParsedTask, RunnableTask } from "../tasks/registry.ts"
+import type { RunContext, RunStatus } from "../tasks/run-context.ts"
+import { openIoClient } from "../transfer/io-client.ts"
+import { openReporter } from "../transfer/reporter.ts"
+import type { FinalReport } from "../transfer/reporter.ts"
+
+/**
+ * How a run is ended from outside: `kill` where the Worker no longer wants it, so that nothing is
+ * reported; `interrupt` where the runner shuts down.
+ */
+export type RunControllers = { kill: AbortController; interrupt: AbortController }
+
+/** What all runs of a process share. */
+export type RunnerContext = { settings: RunnerSettings; sandbox: Sandbox }
+
+/** An order with its parsed task. */
+export type AcceptedTask = ParsedTask & { order: TaskOrder }
+
+/**
+ * Does one task from its order to its last report; never throws. `onReleased` is called when its
+ * processes and its workspace are gone, while the last report may still be in flight.
+ */
+export async function runTask(
+  { order, run }: AcceptedTask,
+  control: { status: RunStatus; controllers: RunControllers; onReleased: () => void },
+  { settings, sandbox }: RunnerContext,
+): Promise<void> {
+  const { status, controllers } = control
+  const { kill, interrupt } = controllers
+  const io = openIoClient(order, settings.boot, kill)
+  const reporter = openReporter(io, settings.boot, kill)
+  const signal = AbortSignal.any([kill.signal, interrupt.signal])
+  const taskSandbox = openTaskSandbox(sandbox)
+  const context = { order, settings, status, io, reporter, signal, taskSandbox }
+  const report = await runInWorkspace(context, run, controllers)
+  closeTaskSandbox(taskSandbox)
+  status.state = "done"
+  status.phase = "reporting"
+  control.onReleased()
+  logEnd(status, report)
+  if (report) await reporter.end(report)
+  reporter.close()
+}
+
+/** Runs the task in a new workspace; returns its last report, null for a killed run. */
+async function runInWorkspace(
+  context: Omit<RunContext, "workspace">,
+  run: RunnableTask,
+  { kill, interrupt }: RunControllers,
+): Promise<FinalReport | null> {
+  const { status, settings } = context
+  let workspace: string | null = null
+  try {
+    context.signal.throwIfAborted()
+    status.phase = "preparing"
+    workspace = await makeWorkspace(settings.workDir, status, context.taskSandbox.uid)
+    const outcome = await run({ ...context, workspace })
+    const processing_seconds = processingSeconds(status)
+    return "failure" in outcome
+      ? { kind: "failed", processing_seconds, ...outcome }
+      : { kind: "finished", processing_seconds, ...outcome }
+  } catch (error) {
+    if (kill.signal.aborted) return null
+    const processing_seconds = processingSeconds(status)
+    if (interrupt.signal.aborted) return { kind: "interrupted", processing_seconds }
+    return { kind: "failed", processing_seconds, ...runnerFailure(status, error) }
+  } finally {
+    if (workspace !== null) await tryRemoveWorkspace(workspace, status)
+  }
+}
+
+function runnerFailure(status: RunStatus, error: unknown) {
+  const { taskId, jobId } = status
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : null
+  log("task.error", { task_id: taskId, job_id: jobId, error: String(error), cause })
+  const isKnown = error instanceof RunnerError
+  const code = isKnown ? error.code : ("internal" as const)
+  const message = isKnown ? error.message : "The runner failed."
+  return { blame: "ours" as const, failure: { code, message, lines: [] } }
+}
+
+async function tryRemoveWorkspace(workspace: string, { taskId, jobId }: RunStatus): Promise<void> {
+  try {
+    await removeWorkspace(workspace)
+  } catch (error) {
+    log("workspace.left", { task_id: taskId, job_id: jobId, error: String(error) })
+  }
+}
+
+function logEnd(status: RunStatus, report: FinalReport | null): void {
+  log("task.ended", {
+    task_id: status.taskId,
+    job_id: status.jobId,
+    fence: status.fence,
+    ending: report?.kind ?? "killed",
+    code: report?.kind === "failed" ? report.failure.code : undefined,
+    processing_seconds: processingSeconds(status),
+  })
+}
+
+/** Wall time of a run's tool processes in seconds, exact to the millisecond. */
+function processingSeconds(status: RunStatus): number {
+  return Math.round(status.processingMs) / 1000
+}

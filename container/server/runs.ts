@@ -1,0 +1,107 @@
+import { isLateAllocation, isPlausibleAllocation } from "../../src/contract/slot-allocation.ts"
+import { log } from "../log.ts"
+import type { Sandbox } from "../sandbox/sandbox.ts"
+import type { RunnerSettings } from "../settings.ts"
+import type { RunStatus } from "../tasks/run-context.ts"
+import { runTask } from "./run-task.ts"
+import type { AcceptedTask, RunControllers, RunnerContext } from "./run-task.ts"
+
+/** The runs of a process: those in progress, and the last ones that ended. */
+export type Runs = {
+  /** Starts a task unless something is against it; a repeat of an accepted order changes nothing. */
+  accept(task: AcceptedTask, sandbox: Sandbox): "accepted" | "stale" | "busy" | "implausible"
+  find(taskId: string): RunStatus | null
+  /** Ends a task's run at this fence or below; resolves when its processes are gone. */
+  kill(taskId: string, fence: number): Promise<boolean>
+  /** Interrupts all runs; resolves when each has reported that. */
+  interruptAll(): Promise<void>
+  countRunning(): number
+}
+
+/** A run and its two ends: its resources are released, and its last report is sent. */
+type RunEntry = {
+  pool: string
+  status: RunStatus
+  controllers: RunControllers
+  released: Promise<void>
+  reported: Promise<void>
+}
+
+const ENDED_RUNS_MAX = 1000
+
+/**
+ * Opens the runs of a process that does at most `settings.capacity` tasks of each pool at once, so
+ * that short tasks do not wait for long ones.
+ */
+export function openRuns(settings: RunnerSettings): Runs {
+  const entries = new Map<string, RunEntry>()
+  const highestAllocations = new Map<string, number>()
+  function running(): RunEntry[] {
+    return Array.from(entries.values()).filter(({ status }) => status.state === "running")
+  }
+  return {
+    accept(task, sandbox) {
+      const { task_id: taskId, fence, slot, allocation } = task.order
+      const known = entries.get(taskId)
+      if (known?.status.fence === fence) return "accepted"
+      if (known && known.status.fence > fence) return "stale"
+      const now = Date.now()
+      if (!isPlausibleAllocation(allocation, now)) return "implausible"
+      const highest = highestAllocations.get(slot) ?? 0
+      if (isLateAllocation({ allocation, highest, now })) return "stale"
+      highestAllocations.set(slot, allocation)
+      const others = running().filter((entry) => entry !== known && entry.pool === task.pool)
+      if (others.length >= settings.capacity) return "busy"
+      known?.controllers.kill.abort("replaced")
+      entries.delete(taskId)
+      entries.set(taskId, startRun(task, { settings, sandbox }, known?.released))
+      forgetOldest(entries)
+      return "accepted"
+    },
+    find(taskId) {
+      return entries.get(taskId)?.status ?? null
+    },
+    async kill(taskId, fence) {
+      const known = entries.get(taskId)
+      if (!known || known.status.fence > fence) return false
+      const wasRunning = known.status.state === "running"
+      known.controllers.kill.abort("deleted")
+      await known.released
+      return wasRunning
+    },
+    async interruptAll() {
+      for (const { controllers } of entries.values()) controllers.interrupt.abort("interrupted")
+      await Promise.all(Array.from(entries.values(), ({ reported }) => reported))
+    },
+    countRunning: () => running().length,
+  }
+}
+
+/** Starts a run once the one that it replaces has released its resources. */
+function startRun(task: AcceptedTask, runner: RunnerContext, replaced?: Promise<void>): RunEntry {
+  const { task_id: taskId, job_id: jobId, fence, work } = task.order
+  const controllers = { kill: new AbortController(), interrupt: new AbortController() }
+  const status: RunStatus = {
+    taskId,
+    jobId,
+    fence,
+    state: "running",
+    phase: "waiting",
+    processStartedAt: null,
+    processingMs: 0,
+  }
+  const released = Promise.withResolvers<void>()
+  log("task.accepted", { task_id: taskId, job_id: jobId, fence, kind: work.kind })
+  async function run(): Promise<void> {
+    await replaced
+    await runTask(task, { status, controllers, onReleased: released.resolve }, runner)
+  }
+  return { pool: task.pool, status, controllers, released: released.promise, reported: run() }
+}
+
+function forgetOldest(entries: Map<string, RunEntry>): void {
+  for (const [taskId, { status }] of entries) {
+    if (entries.size <= ENDED_RUNS_MAX) return
+    if (status.state === "done") entries.delete(taskId)
+  }
+}

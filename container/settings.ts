@@ -1,0 +1,140 @@
+import { isIPv4 } from "node:net"
+import { availableParallelism, totalmem, tmpdir } from "node:os"
+import { join } from "node:path"
+import { z } from "zod"
+import { OUTPUT_PART_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "../src/contract/protocol.ts"
+import type { ToolName } from "../src/contract/tasks/definition.ts"
+
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
+
+/** Resources that one tool, or all tools of one workspace, may use. */
+export type ToolLimits = {
+  /** Address space of a tool. SVT-AV1 needs 5 GB at 4K; `-threads 1000` asks for 27. */
+  memoryBytes: number
+  /** Size of one file. An encoder can write a gigabyte a second. */
+  fileBytes: number
+  /** Processor time of a tool; null means all cores for its whole time limit. */
+  cpuSeconds: number | null
+  /** Open file descriptors of a tool; a tee muxer with many segments needs some dozens. */
+  openFiles: number
+  /** Threads of a tool; SVT-AV1 uses 161 at 4K on many cores. */
+  threads: number
+  /** Bytes that the tools of a workspace write, its inputs not counted. */
+  workspaceBytes: number
+  /** Files and folders of a workspace; an image sequence can grow by thousands a second. */
+  workspaceFiles: number
+  /** Output of a tool on its pipes, progress included. `-v trace` prints megabytes a second. */
+  logBytes: number
+}
+
+/** Limits for a machine with this much memory. */
+export const DEFAULT_TOOL_LIMITS: ToolLimits = {
+  memoryBytes: Math.min(16 * GIB, Math.max(4 * GIB, 2 * totalmem())),
+  fileBytes: 4 * GIB,
+  cpuSeconds: null,
+  openFiles: 512,
+  threads: 512,
+  workspaceBytes: 8 * GIB,
+  workspaceFiles: 5000,
+  logBytes: 64 * MIB,
+}
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const count = z.coerce.number().int().positive()
+
+const environment = z.object({
+  RUNNER_PORT: port.default(8788),
+  RUNNER_HOST: z.string().min(1).default("127.0.0.1"),
+  /** Bearer token that callers must send; optional on a loopback address only. */
+  RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
+  RUNNER_CAPACITY: count.default(availableParallelism()),
+  WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
+  FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
+  FFPROBE_PATH: z.string().min(1).default("ffprobe"),
+  /** Limits of one tool; see ToolLimits. */
+  TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
+  TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
+  TOOL_CPU_SECONDS_MAX: count.optional(),
+  TOOL_OPEN_FILES_MAX: count.default(DEFAULT_TOOL_LIMITS.openFiles),
+  TOOL_THREADS_MAX: count.default(DEFAULT_TOOL_LIMITS.threads),
+  TOOL_LOG_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.logBytes),
+  WORKSPACE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceBytes),
+  WORKSPACE_FILES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceFiles),
+  /** Further files and folders that tools may read, separated by colons. */
+  SANDBOX_READ_PATHS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(":").filter((path) => path !== "")),
+  /** First of the user ids that tools run as where the runner is root. */
+  SANDBOX_FIRST_UID: count.default(20_001),
+  /** Lets tools run without a sandbox where the system supports none. */
+  ALLOW_UNSANDBOXED: z.enum(["", "0", "1"]).default(""),
+  /** Where the runner announces that it started, and the token for it. */
+  ANNOUNCE_URL: z.url().optional(),
+  ANNOUNCE_TOKEN: z.string().optional(),
+})
+
+export type Environment = z.infer<typeof environment>
+
+/** Settings of a runner; `boot` identifies this process to the Worker. */
+export type RunnerSettings = {
+  boot: string
+  /** Bearer token that callers must send; null where none is needed. */
+  token: string | null
+  capacity: number
+  workDir: string
+  toolPaths: Record<ToolName, string>
+  outputPartBytes: number
+  limits: ToolLimits
+  sandboxReadPaths: string[]
+  sandboxFirstUid: number
+  allowUnsandboxed: boolean
+}
+
+/** Parses a process's environment; throws a ZodError that names what is wrong. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+  return environment.parse(env)
+}
+
+/** Makes the settings of a new runner process. */
+export function makeSettings(values: Environment): RunnerSettings {
+  return {
+    boot: crypto.randomUUID(),
+    token: values.RUNNER_TOKEN ?? null,
+    capacity: values.RUNNER_CAPACITY,
+    workDir: values.WORK_DIR,
+    toolPaths: { ffmpeg: values.FFMPEG_PATH, ffprobe: values.FFPROBE_PATH },
+    outputPartBytes: OUTPUT_PART_BYTES,
+    limits: makeLimits(values),
+    sandboxReadPaths: values.SANDBOX_READ_PATHS,
+    sandboxFirstUid: values.SANDBOX_FIRST_UID,
+    allowUnsandboxed: values.ALLOW_UNSANDBOXED === "1",
+  }
+}
+
+/** Why a runner must not listen on a host, as a sentence; null where it may. */
+export function problemOfHost(host: string, token: string | null): string | null {
+  if (token !== null || isLoopback(host)) return null
+  return (
+    `RUNNER_HOST is "${host}", which others reach, and RUNNER_TOKEN is not set: ` +
+    "set RUNNER_TOKEN to at least 32 random characters, or RUNNER_HOST to 127.0.0.1."
+  )
+}
+
+function makeLimits(values: Environment): ToolLimits {
+  return {
+    memoryBytes: values.TOOL_MEMORY_BYTES_MAX,
+    fileBytes: values.TOOL_FILE_BYTES_MAX,
+    cpuSeconds: values.TOOL_CPU_SECONDS_MAX ?? null,
+    openFiles: values.TOOL_OPEN_FILES_MAX,
+    threads: values.TOOL_THREADS_MAX,
+    logBytes: values.TOOL_LOG_BYTES_MAX,
+    workspaceBytes: values.WORKSPACE_BYTES_MAX,
+    workspaceFiles: values.WORKSPACE_FILES_MAX,
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."))
+}

@@ -1,0 +1,159 @@
+import { callerFailure } from "../failures.ts"
+import type { TaskFailure } from "../failures.ts"
+import { EXPLAIN_RULES } from "./rules/order.ts"
+import type { ExplainRule } from "./rules/rule.ts"
+
+/** Position of a command in its sequence, counted from 1. */
+export type CommandPosition = { number: number; total: number }
+
+const QUOTED_LENGTH_MAX = 160
+const LINES_MAX = 20
+const LINE_LENGTH_MAX = 500
+
+/** Lines in which ffmpeg describes itself, its inputs and outputs, or its progress. */
+export const NOISE = [
+  /^\s/,
+  /^(?:ffmpeg|ffprobe) (?:version|stats) /,
+  /^(?:Input|Output) #\d+, /,
+  /^Stream mapping:/,
+  /^Press \[q\]/,
+  /^(?:frame|size)=/,
+  /^(?:\[out#\S+\] )?video:\s*\S+\s+audio:/,
+  /^\[\S+\] (?:Qavg: |\d+ frames left in the queue)/,
+  /^\[libx26[45]\] (?:using |profile |264 - |frame |mb |8x8 |coded |i\d+ |ref |kb\/s|Weighted|consecutive)/,
+  /^x265 \[info\]/,
+  /Application has requested \d+ threads/,
+]
+
+/** Words of lines that report an error. */
+export const ERROR_WORDS =
+  /error|fail|invalid|unable|unknown|unrecognized|undefined|unsupported|no such|not |cannot|could|can't|must|missing|denied|match|too |only |exceed|without|expected|impossible|unsafe|possible|does |memory|terminated|incomplete|corrupt|broken|nothing |bad /i
+
+/** Lines that name what could not be opened, or why. */
+const OPENING = /(?:open|opening|opened) |open$/i
+const OPENING_REASON =
+  /(?:^|: )(?:Permission denied|Operation not permitted|No such (?:file or directory|device or address)|Not a directory|Is a directory|Too many levels of symbolic links|File name too long)\.?$/
+/** A slash or a protocol prefix, which no plain file name of a workspace contains. */
+const OUTSIDE_PATH = /\/|\b[a-z][a-z0-9+.-]{0,20}:\S/i
+const NAMED_OPENING = /^Error opening (?:input|output) file /
+const NAMELESS_OPENING = /^Error opening (?:input|output) files: /
+
+/** Puts the command's number before a sentence where there are several commands. */
+export function atCommand({ number, total }: CommandPosition, sentence: string): string {
+  return total > 1 ? `Command ${number} of ${total}: ${sentence}` : sentence
+}
+
+/**
+ * Explains why ffmpeg failed: by the first rule that matches its stderr, else by its last error
+ * line. The explanation contains no paths of the machine.
+ */
+export function explain(run: {
+  stderr: string
+  exitCode: number | null
+  workspace: string
+  position: CommandPosition
+}): TaskFailure {
+  const lines = cleanLines(run.stderr, run.workspace)
+  const found = findRule(lines)
+  const shown = selectErrorLines(lines)
+  const sentence = found?.sentence ?? describeLastLine(shown, run.exitCode)
+  const failed = callerFailure(
+    found?.rule.code ?? "command_failed",
+    atCommand(run.position, sentence),
+    shown,
+  )
+  return { ...failed, blame: found?.rule.blame ?? failed.blame }
+}
+
+function findRule(lines: readonly string[]) {
+  for (const rule of EXPLAIN_RULES) {
+    const sentence = applyRule(rule, lines)
+    if (sentence !== null) return { rule, sentence }
+  }
+  return null
+}
+
+/** The sentence of a rule for the lines of a tool; null where it does not match. */
+export function applyRule(rule: ExplainRule, lines: readonly string[]): string | null {
+  let laterAt = 0
+  for (const [index, line] of lines.entries()) {
+    const match = rule.pattern.exec(line)
+    if (!match) continue
+    // The search goes on where it ended for an earlier line, so that all of them cost one pass.
+    if (rule.later) laterAt = findFrom(Math.max(laterAt, index + 1), lines, rule.later)
+    const other = secondMatch(rule, lines[index + 1], lines[laterAt])
+    const groups = other && [...match.slice(1), ...other.slice(1)]
+    const picked = groups && rule.pick ? rule.pick(groups) : groups
+    if (!picked) continue
+    const [first = "", second = "", third = ""] = picked.map(shorten)
+    return rule.sentence(first, second, third)
+  }
+  return null
+}
+
+function secondMatch({ next, later }: ExplainRule, nextLine = "", laterLine = "") {
+  if (next) return next.exec(nextLine)
+  return later ? later.exec(laterLine) : []
+}
+
+function findFrom(start: number, lines: readonly string[], pattern: RegExp): number {
+  let at = start
+  while (at < lines.length && !pattern.test(lines[at] ?? "")) at += 1
+  return at
+}
+
+function describeLastLine(lines: readonly string[], exitCode: number | null): string {
+  const line = lines.findLast((each) => each !== "Conversion failed!")
+  if (line === undefined) return `ffmpeg failed without a word (exit code ${exitCode ?? "none"}).`
+  return `ffmpeg failed: ${shorten(line).replace(/[.!]$/, "")}.`
+}
+
+function shorten(text: string | undefined): string {
+  if (text === undefined) return ""
+  return text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}...` : text
+}
+
+/**
+ * Lines of a tool's stderr without noise, control characters, pointers and paths of the workspace.
+ * The rules of explanations match these lines.
+ */
+export function cleanLines(stderr: string, workspace: string): string[] {
+  const lines = stderr
+    .replaceAll(`${workspace}/`, "")
+    .replaceAll(workspace, ".")
+    .split(/[\r\n]+/)
+    // eslint-disable-next-line no-control-regex -- control characters are what is taken out
+    .map((line) => line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, ""))
+    .map((line) => line.replace(/ @ 0x[0-9a-f]+/g, ""))
+    // The runner's own whitelist is longer than the rest of the line.
+    .map((line) => line.replace(/ not on whitelist '[^']*'!?/, " is not read here"))
+    .map((line) => line.slice(0, LINE_LENGTH_MAX))
+    .filter((line) => line.trim() !== "" && !NOISE.some((noise) => noise.test(line)))
+  return [...new Set(hideReasons(lines))]
+}
+
+/**
+ * Hides why a path outside the workspace cannot be opened, in its own line and in that of the file
+ * that refers to it, so that callers cannot find out whether it exists.
+ */
+function hideReasons(lines: readonly string[]): string[] {
+  const isOutside = lines.some(isAboutOutsidePath)
+  return lines.map((line, index) => {
+    const isNameless = NAMELESS_OPENING.test(line) && !NAMED_OPENING.test(lines[index - 1] ?? "")
+    if (!isOutside && !isNameless) return line
+    return line.replace(OPENING_REASON, (reason) =>
+      reason.startsWith(": ") ? ": cannot be opened" : "cannot be opened",
+    )
+  })
+}
+
+function isAboutOutsidePath(line: string): boolean {
+  const message = line.replace(/^(?:\[[^\]]*\] )+/, "")
+  return (OPENING.test(message) || OPENING_REASON.test(message)) && OUTSIDE_PATH.test(message)
+}
+
+/** The lines to show to a caller: those that report an error, else the last ones. */
+export function selectErrorLines(lines: readonly string[]): string[] {
+  const errorLines = lines.filter((line) => ERROR_WORDS.test(line))
+  return (errorLines.length > 0 ? errorLines : lines).slice(-LINES_MAX)
+}

@@ -1,0 +1,56 @@
+import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import type { TaskOrder } from "../../src/contract/task.ts"
+import { RunnerError } from "../failures.ts"
+
+export type IoRequest = {
+  method?: "GET" | "PUT" | "POST"
+  headers?: Record<string, string>
+  body?: string | Blob
+  signal: AbortSignal
+}
+
+/** HTTP client of one task for its inputs, outputs and reports at the Worker. */
+export type IoClient = {
+  /**
+   * Sends one request; `path` begins with a slash. Returns a response of 2xx. 410 kills the run and
+   * throws its abort reason; other 4xx throw a RunnerError, which is final; the rest throws an Error.
+   */
+  fetch(path: string, request: IoRequest): Promise<Response>
+}
+
+/** What a transfer works with. */
+export type TransferContext = { io: IoClient; signal: AbortSignal }
+
+/** Statuses of 4xx that another attempt may turn into success. */
+const RETRIABLE = new Set([408, 425, 429])
+
+/** Opens the client of one task; it aborts `kill` when the Worker no longer wants the task's run. */
+export function openIoClient(order: TaskOrder, boot: string, kill: AbortController): IoClient {
+  const headers = {
+    authorization: `Bearer ${order.io.token}`,
+    "accept-encoding": "identity",
+    [PROTOCOL_HEADER]: PROTOCOL_VERSION,
+    [BOOT_HEADER]: boot,
+  }
+  return {
+    async fetch(path, request) {
+      const response = await fetch(order.io.origin + path, {
+        ...request,
+        redirect: "error",
+        headers: { ...headers, ...request.headers },
+      })
+      if (response.ok) return response
+      await response.body?.cancel()
+      if (response.status === 410) {
+        kill.abort("gone")
+        kill.signal.throwIfAborted()
+      }
+      const method = request.method ?? "GET"
+      const message = `The Worker answered ${response.status} to ${method} ${path}.`
+      if (response.status < 500 && !RETRIABLE.has(response.status)) {
+        throw new RunnerError("internal", message)
+      }
+      throw new Error(message)
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import type { FileHandle } from "node:fs/promises"
+import { crc32 } from "node:zlib"
+import { z } from "zod"
+import { OUTPUT_PARTS_AT_ONCE } from "../../src/contract/protocol.ts"
+import { blobOf, openPlainFile } from "../sandbox/workspace.ts"
+import type { IoRequest, TransferContext } from "./io-client.ts"
+import { mapWithConcurrency, retry, transferRetryPolicy } from "./promises.ts"
+
+const CRC_BUFFER_BYTES = 1024 * 1024
+
+const uploadCreated = z.object({ upload_id: z.string().min(1) })
+const partStored = z.object({ etag: z.string().min(1) })
+
+/** A file of the workspace to upload, and its path at the Worker, such as `/outputs/{key}`. */
+export type OutgoingFile = {
+  ioPath: string
+  path: string
+  contentType: string
+  partBytes: number
+}
+
+/** Uploads a file as an output, in parts of equal size where it is larger than one part. */
+export async function uploadOutput(context: TransferContext, output: OutgoingFile): Promise<void> {
+  await using handle = await openPlainFile(output.path)
+  await uploadBlob(context, output, await blobOf(handle, output.path))
+}
+
+/** Uploads a member of a bundle; returns its size and the CRC-32 that an archive needs. */
+export async function uploadMember(
+  context: TransferContext,
+  member: OutgoingFile,
+): Promise<{ sizeBytes: number; crc: number }> {
+  await using handle = await openPlainFile(member.path)
+  const file = await blobOf(handle, member.path)
+  const [crc] = await Promise.all([
+    crcOf(handle, file.size, context.signal),
+    uploadBlob(context, member, file),
+  ])
+  return { sizeBytes: file.size, crc }
+}
+
+/** Uploads a text as an output. */
+export async function uploadText(
+  context: TransferContext,
+  output: { ioPath: string; text: string; contentType: string },
+): Promise<void> {
+  const headers = { "content-type": output.contentType }
+  await drain(await put(context, output.ioPath, { body: new Blob([output.text]), headers }))
+}
+
+async function uploadBlob(
+  context: TransferContext,
+  output: OutgoingFile,
+  file: Blob,
+): Promise<void> {
+  const { ioPath } = output
+  const headers = { "content-type": output.contentType }
+  if (file.size <= output.partBytes) {
+    await drain(await put(context, ioPath, { body: file, headers }))
+    return
+  }
+  const created = await send(context, `${ioPath}/parts`, { method: "POST", headers })
+  const uploadId = encodeURIComponent(uploadCreated.parse(await created.json()).upload_id)
+  const count = Math.ceil(file.size / output.partBytes)
+  const numbers = Array.from({ length: count }, (_, index) => index + 1)
+  const options = { limit: OUTPUT_PARTS_AT_ONCE, signal: context.signal }
+  const parts = await mapWithConcurrency(numbers, options, async (number, signal) => {
+    const path = `${ioPath}/parts/${number}?upload_id=${uploadId}`
+    const body = file.slice((number - 1) * output.partBytes, number * output.partBytes)
+    const stored = await put({ ...context, signal }, path, { body })
+    return { part_number: number, etag: partStored.parse(await stored.json()).etag }
+  })
+  const body = JSON.stringify({ parts })
+  const path = `${ioPath}/parts/complete?upload_id=${uploadId}`
+  await drain(await send(context, path, { method: "POST", body }))
+}
+
+async function crcOf(handle: FileHandle, sizeBytes: number, signal: AbortSignal): Promise<number> {
+  const buffer = Buffer.allocUnsafe(Math.min(sizeBytes, CRC_BUFFER_BYTES))
+  let crc = 0
+  for (let at = 0; at < sizeBytes;) {
+    signal.throwIfAborted()
+    const length = Math.min(buffer.length, sizeBytes - at)
+    const { bytesRead } = await handle.read(buffer, 0, length, at)
+    if (bytesRead === 0) throw new Error(`Only ${at} of ${sizeBytes} bytes could be read.`)
+    crc = crc32(buffer.subarray(0, bytesRead), crc)
+    at += bytesRead
+  }
+  return crc
+}
+
+/** Reads a response to its end, without which its connection cannot be reused. */
+async function drain(response: Response): Promise<void> {
+  await response.arrayBuffer()
+}
+
+function put(
+  context: TransferContext,
+  path: string,
+  request: Omit<IoRequest, "method" | "signal">,
+): Promise<Response> {
+  return send(context, path, { method: "PUT", ...request })
+}
+
+function send(
+  { io, signal }: TransferContext,
+  path: string,
+  request: Omit<IoRequest, "signal">,
+): Promise<Response> {
+  return retry(transferRetryPolicy(signal), () => io.fetch(path, { ...request, signal }))
+}

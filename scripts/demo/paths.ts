@@ -1,0 +1,50 @@
+import { accessSync, constants, copyFileSync, statSync } from "node:fs"
+import { basename, join, relative, resolve } from "node:path"
+import { CliError } from "../local/cli-error.ts"
+
+const CLIP = join(import.meta.dirname, "clip.mp4")
+
+export type DemoPaths = {
+  /** Absolute path of the file to work on. */
+  source: string
+  /** The same as the user wrote it. */
+  shownSource: string
+  /** Folder that the result goes to. */
+  folder: string
+}
+
+/** What the demo reads and writes; paths are relative to the folder that it was called from. */
+export function findPaths(words: string[], folder: string): DemoPaths {
+  const [given, ...rest] = words
+  if (rest.length > 0) throw new CliError("Usage: npm run demo [-- FILE]")
+  const source = given === undefined ? CLIP : resolve(folder, given)
+  const shown = given ?? relative(folder, CLIP)
+  requireReadable(source, shown)
+  return { source, shownSource: shown, folder }
+}
+
+function requireReadable(path: string, shown: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) throw new CliError(`There is no file ${shown}.`)
+  if (!stats.isFile()) throw new CliError(`${shown} is not a file.`)
+  if (stats.size === 0) throw new CliError(`${shown} is empty.`)
+  try {
+    accessSync(path, constants.R_OK)
+  } catch (error) {
+    throw new CliError(`${shown} may not be read.`, { cause: error })
+  }
+}
+
+/** Copies the result to the caller's folder, never over the file that it was made from. */
+export function keepResult(fetched: string, paths: DemoPaths): string {
+  const path = join(paths.folder, basename(fetched))
+  if (path === paths.source) {
+    throw new CliError(`The result would replace ${paths.shownSource}: rename that file first.`)
+  }
+  try {
+    copyFileSync(fetched, path)
+    return path
+  } catch (error) {
+    throw new CliError(`The result cannot be written: ${String(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,63 @@
+import { availableParallelism } from "node:os"
+import { resolve } from "node:path"
+import { z } from "zod"
+import { CliError } from "./cli-error.ts"
+
+const PORT_MAX = 65_535
+
+const variables = z.object({
+  PORT: z.coerce.number().int().min(1).max(PORT_MAX).default(8787),
+  HOST: z.string().min(1).default("127.0.0.1"),
+  STATE_DIR: z.string().min(1).default(".lathe"),
+  RUNNER_CAPACITY: z.coerce.number().int().positive().default(availableParallelism()),
+  SWEEP_SECONDS: z.coerce.number().positive().default(60),
+  REFUSE_PUBLIC_HOSTS: z.stringbool().default(false),
+})
+
+const expectations = {
+  PORT: `a whole number from 1 to ${PORT_MAX}`,
+  HOST: "an address to listen on",
+  STATE_DIR: "a folder",
+  RUNNER_CAPACITY: "a whole number above 0",
+  SWEEP_SECONDS: "a number above 0",
+  REFUSE_PUBLIC_HOSTS: "true or false",
+}
+
+export type ServiceConfig = {
+  host: string
+  port: number
+  /** Where this machine reaches the service, without /v1. */
+  origin: string
+  /** Absolute path of the folder that holds everything the service keeps. */
+  stateDir: string
+  runnerCapacity: number
+  sweepEveryMs: number
+  /** Whether the Worker calls no hosts but ALLOWED_PRIVATE_HOSTS, for webhooks and for inputs. */
+  refusesPublicHosts: boolean
+}
+
+/** How the local service is to run, as the environment says; throws a CliError on a bad value. */
+export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
+  const { data, error } = variables.safeParse(environment)
+  if (error) throw new CliError(describeIssue(error, environment))
+  return {
+    host: data.HOST,
+    port: data.PORT,
+    origin: `http://${reachableHost(data.HOST)}:${data.PORT}`,
+    stateDir: resolve(data.STATE_DIR),
+    runnerCapacity: data.RUNNER_CAPACITY,
+    sweepEveryMs: data.SWEEP_SECONDS * 1000,
+    refusesPublicHosts: data.REFUSE_PUBLIC_HOSTS,
+  }
+}
+
+function describeIssue(error: z.ZodError, environment: NodeJS.ProcessEnv): string {
+  const name = variables.keyof().parse(error.issues[0]?.path[0])
+  return `${name} must be ${expectations[name]}, not "${environment[name]}".`
+}
+
+/** An address that means "every interface" is not one to connect to. */
+function reachableHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
+  return host.includes(":") ? `[${host}]` : host
+}

@@ -1,0 +1,22 @@
+import type { z } from "zod"
+
+/** Programs that tasks run; a runner's health says which of them it has. */
+export type ToolName = "ffmpeg" | "ffprobe"
+
+/**
+ * A kind of task: what both sides of the wire must agree on. The Worker plans `work` and parses
+ * `result`; the runner parses `work` and makes `result`.
+ */
+export type TaskDefinition<
+  Work extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
+> = {
+  /** The value of `kind` in its work and its result. */
+  name: string
+  /** The pool of runners that does it, by its name in src/runner/pools.ts. */
+  pool(work: z.output<Work>): string
+  /** Programs that its runner needs. */
+  tools: readonly ToolName[]
+  work: Work
+  result: Result
+}

@@ -1,0 +1,19 @@
+import { z } from "zod"
+import { probeResult } from "../probe.ts"
+import type { TaskDefinition } from "./definition.ts"
+
+const LIGHT_INPUT_BYTES_MAX = 2 * 1024 ** 3
+
+const work = z.object({ kind: z.literal("probe"), input_bytes: z.int().nonnegative().default(0) })
+
+/** Reads with ffprobe what the one input is. */
+export const probeTask = {
+  name: "probe",
+  // A small runner has little disk, and the input lies there whole.
+  pool: ({ input_bytes }) => (input_bytes > LIGHT_INPUT_BYTES_MAX ? "media" : "light"),
+  tools: ["ffprobe"],
+  work,
+  result: z.object({ kind: z.literal("probe"), probe: probeResult }),
+} as const satisfies TaskDefinition<typeof work>
+
+export type ProbeTaskResult = z.infer<typeof probeTask.result>

@@ -1,0 +1,34 @@
+import { createMiddleware } from "hono/factory"
+import { newId } from "../ids.ts"
+import { logError } from "../log.ts"
+import type { App, AppContext } from "./request.ts"
+import { Problem, problemResponse } from "./problem.ts"
+
+/** Gives a request its id, and its answer the headers that all answers share. */
+export const nameRequest = createMiddleware<App>(async (c, next) => {
+  c.set("requestId", newId())
+  await next()
+  c.header("x-request-id", c.get("requestId"))
+  c.header("referrer-policy", "no-referrer")
+  c.header("x-content-type-options", "nosniff")
+  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store")
+})
+
+/** The answer to whatever was thrown; of an unexpected error only the request's id is public. */
+export function answerError(error: Error, c: AppContext): Response {
+  if (error instanceof Problem) return answerProblem(error, c)
+  const requestId = c.get("requestId")
+  const cause = error.stack ?? String(error)
+  logError("request.failed", { request_id: requestId, cause })
+  const message = `Something went wrong inside; name request ${requestId} when you report it.`
+  return answerProblem(new Problem("internal", message), c)
+}
+
+export function answerNotFound(c: AppContext): Response {
+  return answerProblem(new Problem("not_found", "There is no such path."), c)
+}
+
+function answerProblem(problem: Problem, c: AppContext): Response {
+  const accept = c.req.header("accept") ?? ""
+  return problemResponse(problem, { requestId: c.get("requestId"), accept })
+}

@@ -1,0 +1,146 @@
+import { checkUserUrl, readHosts } from "../contract/user-url.ts"
+import { settingsOf } from "../env.ts"
+import type { Fault } from "../faults.ts"
+import type { CreateRequest, FoundInput, InputReference, JsonKind } from "../kinds/kind.ts"
+import { judgeInput, readReference } from "../kinds/reference.ts"
+import { acceptJob, findAccepted } from "../pipeline/jobs/create.ts"
+import type { Accepted } from "../pipeline/jobs/create.ts"
+import { findFiles } from "../storage/files.ts"
+import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
+import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
+import { Problem, unprocessable, unprocessables } from "./problem.ts"
+import type { AppContext } from "./request.ts"
+
+/**
+ * Accepts the job that a request asks for, once where the caller gave an `Idempotency-Key`;
+ * `identity` is what makes two requests the same one. Answers the id of the job that is to be
+ * shown, and whether an earlier request made it.
+ */
+export async function acceptCreate(
+  c: AppContext,
+  identity: unknown,
+  makeDraft: () => Promise<JobDraft>,
+): Promise<{ jobId: string; replayed: boolean }> {
+  const once = await readIdempotency(c, identity)
+  const database = c.get("database")
+  const accepted =
+    (once && (await findAccepted(database, once))) ??
+    (await acceptJob(c.env, c.executionCtx, database, { ...(await makeDraft()), once }))
+  return answerAccepted(c, accepted)
+}
+
+/** Marks the answer of a repeated create; 409 where its key was used for another request. */
+export function answerAccepted(c: AppContext, accepted: Accepted) {
+  if (accepted === "conflict") {
+    const message = "This Idempotency-Key was used for another request; use a new one."
+    throw new Problem("idempotency_conflict", message)
+  }
+  if (accepted.replayed) c.header("idempotent-replayed", "true")
+  return accepted
+}
+
+/** The request that a body is; 422 with all that is wrong with it. */
+export async function readRequest<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  body: object,
+): Promise<Input> {
+  const checked = checkBody(kind.request, body)
+  if ("data" in checked) return checked.data
+  throw unprocessables((await judgeBody(c, kind, body)).faults)
+}
+
+/** The job that a request asks for; 422 with all that is wrong with it. Writes nothing. */
+export async function draftRequest<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  request: Input,
+): Promise<JobDraft> {
+  const { faults, inputs } = await judgeFields(c, kind, request, new Set())
+  if (faults.length > 0) throw unprocessables(faults)
+  const runSecondsMax = settingsOf(c.env).RUN_SECONDS_MAX
+  return kind.plan(request, { ...readJobFacts(c, request), inputs, runSecondsMax })
+}
+
+/** All that is wrong with a body, what it asks for included as far as that can be read. */
+export async function judgeBody<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  body: object,
+): Promise<{ faults: Fault[]; inputs: FoundInput[] }> {
+  const checked = checkBody(kind.request, body)
+  const malformed = "faults" in checked ? checked.faults : []
+  const fields = new Set(malformed.map(({ field }) => rootOf(field)))
+  const judged = await judgeFields(c, kind, body, fields)
+  const others = judged.faults.filter(({ field }) => !fields.has(rootOf(field)))
+  return { ...judged, faults: [...malformed, ...others] }
+}
+
+/** What is wrong with the fields of a body beyond its schema, which `malformed` ones do not fit. */
+async function judgeFields<Input extends CreateRequest, Usable>(
+  c: AppContext,
+  kind: JsonKind<Input, Usable>,
+  body: object,
+  malformed: ReadonlySet<string>,
+): Promise<{ faults: Fault[]; inputs: FoundInput[] }> {
+  const usable = kind.readUsable(body)
+  const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable))
+  const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
+  const webhook = "webhook" in body ? body.webhook : null
+  const webhooks = typeof webhook === "string" ? webhookFaults(c, "webhook", webhook) : []
+  return {
+    faults: [...webhooks, ...unreadable, ...unusable, ...kind.judge(usable, inputs, malformed)],
+    inputs,
+  }
+}
+
+/** The account's files that references name, and what is wrong with those that cannot be read. */
+async function findInputs(
+  c: AppContext,
+  references: InputReference[],
+): Promise<{ inputs: FoundInput[]; faults: Fault[] }> {
+  const origin = publicOrigin(c)
+  const read = references.map((each) => ({ ...each, ...readReference(each.reference, origin) }))
+  const named = read.flatMap((each) => ("fileId" in each ? [each] : []))
+  const faults = read.flatMap((each) =>
+    "error" in each
+      ? [{ field: each.field, code: each.code ?? "invalid_reference", message: each.error }]
+      : [],
+  )
+  const ids = named.map(({ fileId }) => fileId)
+  const found = ids.length > 0 ? await findFiles(c.get("database"), ids) : []
+  const files = new Map(found.map((file) => [file.id, file]))
+  const inputs = named.map(({ key, field, fileId }) => {
+    return { key, field, fileId, file: files.get(fileId) ?? null }
+  })
+  return { inputs, faults }
+}
+
+/** What every job is made of; 422 where its webhook may not be called. */
+export function readJobFacts(c: AppContext, fields: CreateRequest): JobFacts {
+  return {
+    origin: publicOrigin(c),
+    now: Date.now(),
+    priority: fields.priority,
+    metadata: fields.metadata ?? null,
+    webhookUrl:
+      typeof fields.webhook === "string" ? readWebhookUrl(c, "webhook", fields.webhook) : null,
+  }
+}
+
+/** What is wrong with a URL to deliver to. */
+export function webhookFaults(c: AppContext, field: string, text: string): Fault[] {
+  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+  return "error" in checked ? [{ field, message: checked.error }] : []
+}
+
+/** A URL to deliver to, checked as every user URL is; the error names the field. */
+export function readWebhookUrl(c: AppContext, field: string, text: string): string {
+  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+  if ("error" in checked) throw unprocessable(field, checked.error)
+  return checked.url.href
+}
+
+function rootOf(field: string): string {
+  return field.split(".", 1)[0] ?? ""
+}

@@ -1,0 +1,125 @@
+import { z } from "zod"
+import type { CreateRequest, JsonKind } from "../kinds/kind.ts"
+import { statesOf } from "../kinds/record-fields.ts"
+import { deleteJob } from "../pipeline/jobs/delete.ts"
+import { progressOf, awaitEnd } from "../pipeline/jobs/wait.ts"
+import { listJobs } from "../storage/jobs.ts"
+import type { Job } from "../storage/schema/jobs.ts"
+import { readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } from "./request.ts"
+import { collectionOperations, locationOf, nameOf, statusFilter } from "./collection.ts"
+import { acceptCreate, draftRequest, judgeBody, readRequest } from "./creates.ts"
+import { NO_QUERY, operation } from "./operation.ts"
+import type { Operation } from "./operation.ts"
+import { withCode } from "./problem.ts"
+import type { AppContext } from "./request.ts"
+
+/** The least that a body must be. */
+const anyObject = z.record(z.string(), z.unknown(), "expected an object of fields")
+
+const faultRecord = z.object({
+  field: z.string(),
+  code: z.string(),
+  message: z.string(),
+  option: z.string().optional(),
+})
+
+/** The operations of a kind whose create takes JSON: POST, list, GET, DELETE, and validation. */
+export function kindOperations<
+  Input extends CreateRequest,
+  Usable,
+  RecordSchema extends z.ZodObject,
+>(kind: JsonKind<Input, Usable, RecordSchema>): Operation[] {
+  const { name, path, title, record } = kind
+  async function view(c: AppContext, job: Job): Promise<z.output<RecordSchema>> {
+    return kind.view(baseUrl(c), { job, files: [] }, await progressOf(c.env, job))
+  }
+  async function find(c: AppContext, id: string, waitMs: number | null): Promise<Job | null> {
+    const job = await awaitEnd(c.env, { accountId: c.get("account").id, jobId: id }, waitMs)
+    return job?.kind === name ? job : null
+  }
+  const create = createOperation(kind, async (c, id, waitMs) => {
+    const job = await find(c, id, waitMs)
+    return job && (await view(c, job))
+  })
+  const others = collectionOperations({
+    path,
+    title,
+    record,
+    filters: z.object({ status: statusFilter }),
+    list: async (c, { status }, page) =>
+      await listJobs(c.get("database"), { kind: name, states: status && statesOf(status) }, page),
+    idOf: (job) => job.id,
+    find,
+    view,
+    remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
+  })
+  return [create, ...others, ...(kind.preview ? [validateOperation(kind, kind.preview)] : [])]
+}
+
+function createOperation<Input extends CreateRequest, Usable>(
+  kind: JsonKind<Input, Usable>,
+  showAfter: (c: AppContext, id: string, waitMs: number) => Promise<object | null>,
+): Operation {
+  const { path, title, idField } = kind
+  const accepted: z.ZodType<Record<string, unknown>> = z.looseObject({ [idField]: z.uuid() })
+  return operation({
+    method: "post",
+    path: `/${path}`,
+    operationId: `create${nameOf(title)}`,
+    summary: `Create a ${title}`,
+    tag: path,
+    query: NO_QUERY,
+    headers: ["Idempotency-Key", "Prefer"],
+    bodies: { "application/json": { schema: kind.request, example: kind.example } },
+    answer: {
+      status: 202,
+      description: `The id of the ${title}; with \`Prefer\`, its record too.`,
+      schema: accepted,
+      headers: { Location: "The address of the record." },
+    },
+    errors: ["idempotency_conflict", "payload_too_large", "unsupported_media_type"],
+    async handle(c) {
+      const request = await readRequest(c, kind, await readJson(c, anyObject))
+      const { jobId } = await acceptCreate(c, request, () => draftRequest(c, kind, request))
+      const waitMs = preferredWaitMs(c)
+      const shown = waitMs === null ? null : await showAfter(c, jobId, waitMs)
+      const headers = { location: locationOf(c, kind, jobId) }
+      return { body: { [idField]: jobId, ...shown }, headers }
+    },
+  })
+}
+
+function validateOperation<Input extends CreateRequest, Usable>(
+  kind: JsonKind<Input, Usable>,
+  preview: NonNullable<JsonKind<Input, Usable>["preview"]>,
+): Operation {
+  const { path, title } = kind
+  const named = nameOf(title)
+  const anyBody = anyObject.meta({ description: `A body of POST /${path}, right or wrong.` })
+  const validation: z.ZodType<Record<string, unknown>> = z
+    .looseObject({ valid: z.boolean(), ...preview.schema.shape, errors: z.array(faultRecord) })
+    .meta({ id: `${named}Validation` })
+  return operation({
+    method: "post",
+    path: `/${path}/validate`,
+    operationId: `validate${named}`,
+    summary: `Say what creating a ${title} would do with a body, without doing it`,
+    tag: path,
+    query: NO_QUERY,
+    headers: ["Idempotency-Key"],
+    bodies: { "application/json": { schema: anyBody, example: kind.example } },
+    answer: {
+      status: 200,
+      description: `What the ${title} would do, and every error.`,
+      schema: validation,
+    },
+    errors: ["payload_too_large", "unsupported_media_type"],
+    async handle(c) {
+      const body = await readJson(c, anyObject)
+      const { faults, inputs } = await judgeBody(c, kind, body)
+      const errors = [...idempotencyKeyFaults(c), ...faults].map(withCode)
+      const shown = preview.show(kind.readUsable(body), inputs)
+      return { body: { valid: errors.length === 0, ...shown, errors } }
+    },
+  })
+}

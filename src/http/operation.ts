@@ -1,0 +1,128 @@
+import type { Hono } from "hono"
+import { z } from "zod"
+import type { Fault } from "../faults.ts"
+import { faultsOf } from "./request.ts"
+import type { App, AppContext } from "./request.ts"
+import { Problem, unprocessables } from "./problem.ts"
+import type { ProblemCode } from "./problem.ts"
+
+/** A body that a request may have: its schema, and a request that works. */
+export type RequestBody = { schema: z.ZodType; example: unknown }
+
+/** Request headers that single operations honour, by name. */
+export const REQUEST_HEADERS = {
+  "Idempotency-Key": "Sent again with the same key within a day, a create makes one job.",
+  Prefer: "`wait=N`: answer once the job is final, or after N seconds (at most 60).",
+  "Last-Event-ID": "The id of the last event that was received.",
+} as const
+
+/** The body of a success, with headers beside those that every answer has. */
+export type Reply<Body = object> = { body: Body; headers?: Record<string, string> }
+
+type Facts = {
+  method: "get" | "post" | "delete"
+  /** Below /v1, parameters in braces: `/commands/{id}`. */
+  path: string
+  operationId: string
+  summary: string
+  description?: string
+  /** What the operation is listed under. */
+  tag: string
+  /** Answers without an API key. */
+  isOpen?: boolean
+  headers?: readonly (keyof typeof REQUEST_HEADERS)[]
+  /** Bodies by media type. */
+  bodies?: { [mediaType: string]: RequestBody }
+  /** Errors beside those that every operation has. */
+  errors?: readonly ProblemCode[]
+  /** Values of path and query parameters of a request that works. */
+  example?: { [parameter: string]: string }
+}
+
+/** The answer of a success; a schema of null is an answer without JSON. */
+type Success<Answer> = {
+  status: 200 | 201 | 202 | 302
+  description: string
+  schema: Answer | null
+  mediaType?: string
+  /** Response headers and what they say. */
+  headers?: { [name: string]: string }
+}
+
+/** An operation as it is written: its handler is typed by its own schemas. */
+type Specification<Query extends z.ZodObject, Answer extends z.ZodType<object>> = Facts & {
+  /** Query parameters; others are refused. */
+  query: Query
+  answer: Success<Answer>
+  handle: (
+    c: AppContext,
+    query: z.output<Query>,
+  ) => Promise<Reply<z.output<Answer>> | Response> | Reply<z.output<Answer>> | Response
+}
+
+/**
+ * One operation of the interface: its route, its part of the OpenAPI document, and the schemas
+ * that both come from.
+ */
+export type Operation = Facts & {
+  query: z.ZodObject
+  answer: Success<z.ZodType>
+  respond: (c: AppContext) => Promise<Response>
+}
+
+export const NO_QUERY = z.object({})
+
+/** Makes an operation whose handler reads its query, and answers, as its schemas say. */
+export function operation<Query extends z.ZodObject, Answer extends z.ZodType<object>>(
+  specified: Specification<Query, Answer>,
+): Operation {
+  const { handle, ...facts } = specified
+  async function respond(c: AppContext): Promise<Response> {
+    const reply = await handle(c, readQuery(specified.query, c))
+    if (reply instanceof Response) return reply
+    return c.json<object>(reply.body, facts.answer.status, reply.headers)
+  }
+  return { ...facts, respond }
+}
+
+/** Query parameters that every route takes: a key may stand there, and links carry the other. */
+const SHARED_PARAMETERS = new Set(["key", "disposition"])
+
+/** Mounts operations on an app; other methods of their paths answer 405 with `Allow`. */
+export function mountOperations(app: Hono<App>, operations: readonly Operation[]): void {
+  const byPath = Map.groupBy(operations, ({ path }) => path)
+  // A path without parameters comes first, so that none of its words is taken for one.
+  for (const path of [...byPath.keys()].toSorted(byParameters)) {
+    const route = path.replaceAll(/\{(\w+)\}/g, ":$1")
+    const those = byPath.get(path) ?? []
+    for (const { method, respond } of those) app.on(method, [route], respond)
+    const methods = those.map(({ method }) => method.toUpperCase())
+    app.all(route, (c) => refuseMethod(c, methods))
+  }
+}
+
+/** Refuses a method that a path does not take, and names those that it does. */
+export function refuseMethod(c: AppContext, methods: readonly string[]): never {
+  const all = new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : [])])
+  const allow = [...all].toSorted().join(", ")
+  const message = `${c.req.method} is not for this path; it takes ${allow}.`
+  throw new Problem("method_not_allowed", message, { headers: { allow } })
+}
+
+function readQuery<Query extends z.ZodObject>(schema: Query, c: AppContext): z.output<Query> {
+  const given = Object.entries(c.req.query()).filter(
+    ([name]) => Object.hasOwn(schema.shape, name) || !SHARED_PARAMETERS.has(name),
+  )
+  const unknown = given.filter(([name]) => !Object.hasOwn(schema.shape, name))
+  const parsed = schema.safeParse(Object.fromEntries(given))
+  const faults: Fault[] = [
+    ...unknown.map(([field]) => ({ field, message: "there is no such query parameter" })),
+    ...(parsed.error ? faultsOf(parsed.error) : []),
+  ]
+  if (!parsed.success || faults.length > 0) throw unprocessables(faults)
+  return parsed.data
+}
+
+function byParameters(one: string, other: string): number {
+  return one.split("{").length - other.split("{").length
+}

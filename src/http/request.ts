@@ -1,0 +1,153 @@
+import type { Context } from "hono"
+import { toHex } from "../crypto/hex.ts"
+import { settingsOf } from "../env.ts"
+import type { Env } from "../env.ts"
+import type { Fault } from "../faults.ts"
+import type { Limits } from "../plans.ts"
+import type { KeyHolder } from "../rpc.ts"
+import type { AccountDatabase } from "../storage/database.ts"
+import type { Idempotency } from "../storage/idempotency.ts"
+import { Problem, unprocessables } from "./problem.ts"
+import type { z } from "zod"
+
+/** What the shared steps of a request leave for its handler. */
+export type App = {
+  Bindings: Env
+  Variables: {
+    requestId: string
+    account: KeyHolder
+    limits: Limits
+    /** The database of the account. */
+    database: AccountDatabase
+  }
+}
+
+export type AppContext = Context<App>
+
+const WAIT_SECONDS_MAX = 60
+const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
+
+/** Address of the interface as callers know it, with the version: `https://host/v1`. */
+export function baseUrl(c: AppContext): string {
+  return `${publicOrigin(c)}/v1`
+}
+
+/** Origin under which callers reach this deployment. */
+export function publicOrigin(c: AppContext): string {
+  return settingsOf(c.env).PUBLIC_ORIGIN?.replace(/\/+$/, "") ?? new URL(c.req.url).origin
+}
+
+/**
+ * How long the caller would wait for a job's end, in milliseconds; null where it does not say so
+ * (RFC 7240). The answer says what is honoured.
+ */
+export function preferredWaitMs(c: AppContext): number | null {
+  const asked = /(?:^|,)\s*wait\s*=\s*([^\s,;]*)/i.exec(c.req.header("prefer") ?? "")?.[1] ?? ""
+  const digits = /^(?:"(\d{1,9})"|(\d{1,9}))$/.exec(asked)
+  if (!digits) return null
+  const seconds = Math.min(Number(digits[1] ?? digits[2]), WAIT_SECONDS_MAX)
+  c.header("preference-applied", `wait=${seconds}`)
+  return seconds * 1000
+}
+
+/** What is wrong with the key of a create. */
+export function idempotencyKeyFaults(c: AppContext): Fault[] {
+  const key = c.req.header("idempotency-key")
+  if (key === undefined || KEY_PATTERN.test(key)) return []
+  return [{ field: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }]
+}
+
+/** The key of a create that may be sent again; null where the caller gave none. */
+export function readIdempotencyKey(c: AppContext): string | null {
+  const faults = idempotencyKeyFaults(c)
+  if (faults.length > 0) throw unprocessables(faults)
+  return c.req.header("idempotency-key") ?? null
+}
+
+/** Ties a caller's key to what this request asks for, whatever the spelling of its body. */
+export async function readIdempotency(
+  c: AppContext,
+  request: unknown,
+): Promise<Idempotency | null> {
+  const key = readIdempotencyKey(c)
+  if (key === null) return null
+  const text = JSON.stringify([c.req.method, c.req.path, request])
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
+  return { key, bodyHash: toHex(digest) }
+}
+
+const JSON_BYTES_MAX = 1024 * 1024
+
+/** The JSON body of a request, checked; 413, 415 or 422 where it cannot be used. */
+export async function readJson<Schema extends z.ZodType>(
+  c: AppContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const type = c.req.header("content-type") ?? ""
+  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
+    throw new Problem("unsupported_media_type", "Send the body as application/json.")
+  }
+  return parseBody(schema, parseJson(await readText(c)))
+}
+
+/** A value checked by a schema; 422 with each field at fault. */
+export function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const checked = checkBody(schema, value)
+  if ("faults" in checked) throw unprocessables(checked.faults)
+  return checked.data
+}
+
+/** A value checked by a schema, or each field at fault. */
+export function checkBody<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { data: z.output<Schema> } | { faults: Fault[] } {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return { data: parsed.data }
+  return { faults: faultsOf(parsed.error) }
+}
+
+/** Each field at fault, and what was expected of it. */
+export function faultsOf(error: z.core.$ZodError): Fault[] {
+  return error.issues.flatMap(faultsOfIssue)
+}
+
+function faultsOfIssue(issue: z.core.$ZodIssue): Fault[] {
+  const place = issue.path.join(".")
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      field: place ? `${place}.${key}` : key,
+      message: "there is no such field",
+    }))
+  }
+  return [{ field: place || "body", message: issue.message }]
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw unprocessables([{ field: "body", message: "expected JSON, and it cannot be parsed" }])
+  }
+}
+
+async function readText(c: AppContext): Promise<string> {
+  const announced = Number(c.req.header("content-length") ?? 0)
+  if (announced > JSON_BYTES_MAX) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const body: ReadableStream<Uint8Array> | null = c.req.raw.body
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > JSON_BYTES_MAX) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return await new Blob(chunks).text()
+}
+
+function tooLarge(): Problem {
+  return new Problem("payload_too_large", `A JSON body may have ${JSON_BYTES_MAX} bytes.`)
+}

@@ -1,0 +1,74 @@
+import { z } from "zod"
+import type { Progress } from "../../rpc.ts"
+import type { Job, JobResult } from "../../storage/schema/jobs.ts"
+import { fileUrl, memberRecord, viewMember } from "../file-links.ts"
+import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
+
+const originalRequest = z.looseObject({
+  input_files: z.record(z.string(), z.string()).optional(),
+  output_files: z.record(z.string(), z.string()),
+  ffmpeg_command: z.string().optional(),
+  ffmpeg_commands: z.array(z.string()).optional(),
+})
+
+const outputFile = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  download_url: z.url(),
+  size_bytes: z.int(),
+  content_type: z.string(),
+  duration_seconds: z.number().optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+  files: z.array(memberRecord).optional(),
+})
+
+/** The Command record; `output_files` has names by key, and files once the command succeeded. */
+export const commandRecord = z
+  .object({
+    ...recordHeadSchemas,
+    original_request: originalRequest,
+    output_files: z.record(z.string(), z.union([z.string(), outputFile])),
+    total_processing_seconds: z.number().min(0),
+    processing_errors: z.array(z.string()).optional(),
+    ...jobFieldSchemas,
+  })
+  .meta({ id: "Command" })
+
+export type CommandRecord = z.infer<typeof commandRecord>
+
+export function viewCommand(base: string, job: Job, progress: Progress | null): CommandRecord {
+  const request = originalRequest.parse(job.request)
+  const head = recordHead(job)
+  return {
+    ...head,
+    original_request: request,
+    output_files: job.result ? viewOutputs(base, job.result) : request.output_files,
+    total_processing_seconds: job.processingMs / 1000,
+    ...(head.status === "failed" && {
+      processing_errors: [job.errorMessage ?? "The job failed.", ...(job.errorLines ?? [])],
+    }),
+    ...jobFields(job, progress),
+  }
+}
+
+function viewOutputs(base: string, result: JobResult): CommandRecord["output_files"] {
+  return Object.fromEntries(
+    result.outputs.map((output) => [
+      output.key,
+      {
+        id: output.fileId,
+        name: output.name,
+        download_url: fileUrl(base, { id: output.fileId, name: output.name }),
+        size_bytes: output.sizeBytes,
+        content_type: output.contentType,
+        ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
+        ...(output.width !== undefined && { width: output.width }),
+        ...(output.height !== undefined && { height: output.height }),
+        ...(output.files && {
+          files: output.files.map((member) => viewMember(base, output.fileId, member)),
+        }),
+      },
+    ]),
+  )
+}

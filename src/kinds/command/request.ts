@@ -1,0 +1,94 @@
+import { z } from "zod"
+import { fileKey } from "../../contract/task.ts"
+import { createFields } from "../create-fields.ts"
+
+const FILES_MAX = 64
+const COMMANDS_MAX = 20
+const LINE_LENGTH_MAX = 64 * 1024
+
+const line = z
+  .string("expected a text")
+  .min(1, "it is empty")
+  .max(LINE_LENGTH_MAX, `expected at most ${LINE_LENGTH_MAX} characters`)
+
+/** A map of keys to texts; `what` names the field in its errors. */
+function keyed(what: string) {
+  return z
+    .record(z.string(), z.string("expected a text"), `expected an object of keys and ${what}`)
+    .superRefine((map, context) => {
+      if (Object.keys(map).length > FILES_MAX) {
+        context.addIssue({ code: "custom", message: `expected at most ${FILES_MAX} ${what}` })
+      }
+      for (const name of Object.keys(map)) {
+        if (fileKey.safeParse(name).success) continue
+        const message = "expected a key of 1 to 64 letters, digits and underscores"
+        context.addIssue({ code: "custom", path: [name], message })
+      }
+    })
+    .meta({ maxProperties: FILES_MAX, propertyNames: { pattern: "^[A-Za-z0-9_]{1,64}$" } })
+}
+
+/** The body of POST /commands. */
+export const commandRequest = z
+  .strictObject(
+    {
+      ffmpeg_command: line
+        .optional()
+        .meta({ description: "One command, beginning with ffmpeg; or else ffmpeg_commands." }),
+      ffmpeg_commands: z
+        .array(line, "expected an array of texts")
+        .min(1, "expected at least one command")
+        .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
+        .optional()
+        .meta({ description: "Commands that run one after the other in one folder." }),
+      input_files: keyed("input references").meta({
+        description: "Inputs by key: svc_id://<uuid> or a File's download_url.",
+      }),
+      output_files: keyed("file names")
+        .refine((map) => Object.keys(map).length > 0, { message: "expected at least one output" })
+        .meta({ description: "Names of outputs by key.", minProperties: 1 }),
+      ...createFields,
+    },
+    "expected an object of fields",
+  )
+  .meta({ id: "CommandRequest" })
+
+export type CommandRequest = z.infer<typeof commandRequest>
+
+/** What of a request says what its command does. */
+export type CommandPart = Pick<
+  CommandRequest,
+  "ffmpeg_command" | "ffmpeg_commands" | "input_files" | "output_files"
+>
+
+/** A request that needs no upload. */
+export const EXAMPLE = {
+  input_files: {},
+  output_files: { out_1: "bars.mp4" },
+  ffmpeg_command:
+    "ffmpeg -f lavfi -i testsrc2=size=320x180:duration=1 -c:v libx264 -pix_fmt yuv420p {{out_1}}",
+}
+
+const texts = z.record(z.string(), z.unknown()).catch({}).transform(onlyTexts)
+
+const usableRequest = z.object({
+  ffmpeg_command: z.string().optional().catch(undefined),
+  ffmpeg_commands: z.array(z.string().catch("")).optional().catch(undefined),
+  input_files: texts,
+  output_files: texts,
+})
+
+/** What of a body can be used, whatever else is wrong with it. */
+export function readUsable(body: object): z.output<typeof usableRequest> {
+  const usable = usableRequest.parse(body)
+  const inputs = Object.entries(usable.input_files).slice(0, FILES_MAX)
+  return { ...usable, input_files: Object.fromEntries(inputs) }
+}
+
+function onlyTexts(map: Record<string, unknown>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(map).flatMap(([key, value]) =>
+      typeof value === "string" ? [[key, value] as const] : [],
+    ),
+  )
+}

@@ -1,0 +1,36 @@
+import { z } from "zod"
+
+const METADATA_PAIRS_MAX = 10
+
+export const webhookUrl = z
+  .string("expected a URL")
+  .max(2048, "expected at most 2048 characters")
+  .meta({ description: "An http or https URL that is called when the job ends.", format: "uri" })
+
+/**
+ * Fields that every create takes: `webhook`, called at the end; `metadata`, echoed back; `priority`,
+ * higher first.
+ */
+export const createFields = {
+  webhook: webhookUrl.nullish(),
+  metadata: z
+    .record(
+      z.string().max(64, "expected keys of at most 64 characters"),
+      z.string("expected a text").max(500, "expected at most 500 characters"),
+      "expected an object of texts",
+    )
+    .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS_MAX, {
+      message: `expected at most ${METADATA_PAIRS_MAX} pairs`,
+    })
+    .meta({
+      description: "Texts of the caller's own, echoed in the record.",
+      maxProperties: METADATA_PAIRS_MAX,
+    })
+    .nullish(),
+  priority: z
+    .int("expected a whole number from 0 to 100")
+    .min(0, "expected a whole number from 0 to 100")
+    .max(100, "expected a whole number from 0 to 100")
+    .meta({ description: "Jobs of the account with a higher priority start first." })
+    .default(50),
+}

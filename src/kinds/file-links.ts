@@ -1,0 +1,22 @@
+import { z } from "zod"
+import { member } from "../contract/bundle.ts"
+import type { ListedMember } from "./kind.ts"
+
+/** Address of a file: its name percent-encoded. */
+export function fileUrl(base: string, file: { id: string; name: string }): string {
+  return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
+}
+
+/** One of the files of a bundle, as records show it. */
+export const memberRecord = member.omit({ crc32: true, name: true }).extend({
+  name: z.string(),
+  download_url: z.url(),
+})
+
+export function viewMember(
+  base: string,
+  fileId: string,
+  { name, size_bytes, content_type }: ListedMember,
+): z.infer<typeof memberRecord> {
+  return { name, download_url: fileUrl(base, { id: fileId, name }), size_bytes, content_type }
+}

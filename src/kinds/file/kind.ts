@@ -1,0 +1,25 @@
+import { probeTask } from "../../contract/tasks/probe.ts"
+import type { Kind } from "../kind.ts"
+import { fileRecord, viewFile } from "./record.ts"
+
+/** A stored file of the account; its job probes it. The file has the job's id. */
+export const file = {
+  name: "file",
+  path: "files",
+  title: "file",
+  tasks: [probeTask],
+  inputField: (key) => key,
+  finish({ job, tasks }) {
+    const probes = tasks.map(({ result }) => probeTask.result.parse(result).probe)
+    return {
+      files: probes.map((probe) => ({ id: job.id, set: { probe } })),
+      result: { outputs: [] },
+    }
+  },
+  record: fileRecord,
+  view(base, { job, files }, progress) {
+    const own = files.find(({ id }) => id === job.id)
+    if (!own) throw new Error(`the job ${job.id} of a file has no file`)
+    return viewFile(base, { file: own, job }, progress)
+  },
+} as const satisfies Kind<typeof fileRecord>

@@ -1,0 +1,50 @@
+import { z } from "zod"
+import { probeResult } from "../../contract/probe.ts"
+import type { Progress } from "../../rpc.ts"
+import type { FileWithJob } from "../../storage/files.ts"
+import { FILE_SOURCES } from "../../storage/schema/states.ts"
+import { fileUrl, memberRecord, viewMember } from "../file-links.ts"
+import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
+
+/** The File record. One that was an output has no job of its own, and none of a job's fields. */
+export const fileRecord = z
+  .object({
+    ...recordHeadSchemas,
+    name: z.string(),
+    source: z.enum(FILE_SOURCES),
+    download_url: z.url(),
+    size_bytes: z.int().nullable(),
+    content_type: z.string().nullable(),
+    duration_seconds: z.number().optional(),
+    files: z.array(memberRecord).optional(),
+    ffprobe: probeResult.optional(),
+    ffprobe_error: z.string().optional(),
+    ...z.object(jobFieldSchemas).partial().shape,
+  })
+  .meta({ id: "File" })
+
+export type FileRecord = z.infer<typeof fileRecord>
+
+export function viewFile(
+  base: string,
+  { file, job }: FileWithJob,
+  progress: Progress | null,
+): FileRecord {
+  return {
+    ...recordHead(file),
+    name: file.name,
+    source: file.source,
+    download_url: fileUrl(base, file),
+    size_bytes: file.sizeBytes,
+    content_type: file.contentType,
+    ...(file.bundle?.durationSeconds !== undefined && {
+      duration_seconds: file.bundle.durationSeconds,
+    }),
+    ...(file.bundle?.members && {
+      files: file.bundle.members.map((member) => viewMember(base, file.id, member)),
+    }),
+    ...(file.probe && { ffprobe: file.probe }),
+    ...(file.probeError !== null && { ffprobe_error: file.probeError }),
+    ...(job && jobFields(job, progress)),
+  }
+}

@@ -1,0 +1,75 @@
+import { z } from "zod"
+import { failureCode } from "../contract/failure.ts"
+import type { Progress } from "../rpc.ts"
+import type { Job, JobResult } from "../storage/schema/jobs.ts"
+import { STATES } from "../storage/schema/states.ts"
+import type { State } from "../storage/schema/states.ts"
+import { fileUrl } from "./file-links.ts"
+import { dateTime, jobFields, jobFieldSchemas, toDateTime } from "./record-fields.ts"
+
+const STATUS = {
+  waiting: "queued",
+  running: "processing",
+  succeeded: "completed",
+  failed: "failed",
+  canceled: "failed",
+} as const satisfies Record<State, string>
+
+export const JOB_STATUSES = ["queued", "processing", "completed", "failed"] as const
+export type JobStatus = (typeof JOB_STATUSES)[number]
+
+/** The states that a status of the job vocabulary stands for. */
+export function statesOfJobStatus(status: JobStatus): State[] {
+  return STATES.filter((state) => STATUS[state] === status)
+}
+
+const output = z.object({
+  url: z.url(),
+  codec: z.string().optional(),
+  resolution: z.string().optional(),
+  duration_seconds: z.number().optional(),
+  size_bytes: z.int(),
+})
+
+/** The Job record, in the job vocabulary; the same for every kind. */
+export const jobRecord = z
+  .object({
+    id: z.uuid(),
+    kind: z.string(),
+    status: z.enum(JOB_STATUSES),
+    created_at: dateTime,
+    outputs: z.array(output),
+    ...jobFieldSchemas,
+    retry_of: z.uuid().optional(),
+    error: z.object({ code: failureCode, message: z.string() }).optional(),
+  })
+  .meta({ id: "Job" })
+
+export type JobRecord = z.infer<typeof jobRecord>
+
+export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
+  return {
+    id: job.id,
+    kind: job.kind,
+    status: STATUS[job.state],
+    created_at: toDateTime(job.createdAt),
+    outputs: job.result ? job.result.outputs.map((made) => viewOutput(base, made)) : [],
+    ...jobFields(job, progress),
+    ...(job.retryOf !== null && { retry_of: job.retryOf }),
+    ...(STATUS[job.state] === "failed" && { error: errorOf(job) }),
+  }
+}
+
+function errorOf(job: Job) {
+  return { code: job.errorCode ?? "internal", message: job.errorMessage ?? "The job failed." }
+}
+
+function viewOutput(base: string, made: JobResult["outputs"][number]): z.infer<typeof output> {
+  return {
+    url: fileUrl(base, { id: made.fileId, name: made.name }),
+    ...(made.codec !== undefined && { codec: made.codec }),
+    ...(made.height !== undefined && { resolution: `${made.width}x${made.height}` }),
+    ...(made.durationSeconds !== undefined && { duration_seconds: made.durationSeconds }),
+    size_bytes: made.sizeBytes,
+  }
+}

@@ -1,0 +1,117 @@
+import type { z } from "zod"
+import type { Member } from "../contract/bundle.ts"
+import type { TaskResult } from "../contract/task.ts"
+import type { TaskDefinition } from "../contract/tasks/definition.ts"
+import type { Fault } from "../faults.ts"
+import type { Progress } from "../rpc.ts"
+import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
+import type { File } from "../storage/schema/files.ts"
+import type { Job, JobResult } from "../storage/schema/jobs.ts"
+import type { Task } from "../storage/schema/tasks.ts"
+import type { JobSnapshot } from "../storage/transitions.ts"
+
+/** What a task stored and reported, parsed by the definition of its kind. */
+export type FinishedTask = { task: Task; result: TaskResult }
+
+/** The tasks of a job that are done; `files` are all of the job's. */
+export type DoneTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
+
+/** What a finished task means for its job; facts of files that are in `files` only. */
+export type Finish = {
+  files: { id: string; set: Partial<File> }[]
+  /** The result of the job; it counts once the last task is done. */
+  result: JobResult
+}
+
+/**
+ * A kind of job: what the Worker knows of one kind of work. All of it is pure; the pipeline, the
+ * routes and the webhooks know no kind by name.
+ */
+export type Kind<RecordSchema extends z.ZodType = z.ZodType> = {
+  /** The value of `kind` in jobs, and the first part of its webhooks' types. */
+  name: string
+  /** Its collection below /v1, without a slash. */
+  path: string
+  /** What a sentence calls one of it. */
+  title: string
+  /** The kinds of task that its jobs consist of. */
+  tasks: readonly TaskDefinition[]
+  /** The field of the request that names the input of this key. */
+  inputField: (key: string) => string
+  /** Called with all tasks that are done whenever one is. */
+  finish(done: DoneTasks): Finish
+  /** The record that GET answers and webhooks carry. */
+  record: RecordSchema
+  view(
+    base: string,
+    snapshot: Pick<JobSnapshot, "job" | "files">,
+    progress: Progress | null,
+  ): z.infer<RecordSchema>
+}
+
+/** An input that a request names: its key, the field it stands in, and how it is named. */
+export type InputReference = { key: string; field: string; reference: string }
+
+/** An input of a request that is a file; `file` is null where the account has none such. */
+export type FoundInput = { key: string; field: string; fileId: string; file: File | null }
+
+/** What a plan is made from beside the request. */
+export type PlanFacts = JobFacts & { inputs: FoundInput[]; runSecondsMax: number }
+
+/** Fields that every create has. */
+export type CreateRequest = {
+  webhook?: string | null | undefined
+  metadata?: { [name: string]: string } | null | undefined
+  priority: number
+}
+
+/** A kind whose create takes a JSON body; one maker gives it all its routes. */
+export type JsonKind<
+  Input extends CreateRequest = CreateRequest,
+  Usable = unknown,
+  RecordSchema extends z.ZodType = z.ZodType,
+> = Kind<RecordSchema> & {
+  /** The field of the answer to a create that names the job. */
+  idField: string
+  request: z.ZodType<Input>
+  /** A request that works, for the documentation; tests send it, with a file as EXAMPLE_INPUT. */
+  example: unknown
+  /** What can be used of a body that does not fit the schema, so that all its faults are told at once. */
+  readUsable(body: object): Usable
+  references(request: Usable): InputReference[]
+  /**
+   * What is wrong with a request beyond its schema, and beyond inputs that are no single file;
+   * `malformed` are fields that do not fit the schema.
+   */
+  judge(request: Usable, inputs: FoundInput[], malformed: ReadonlySet<string>): Fault[]
+  /** What validation shows of a request beside its faults; a kind without it has no validation. */
+  preview?: {
+    schema: z.ZodObject
+    show: (request: Usable, inputs: FoundInput[]) => object
+  }
+  /** The job, its tasks and the files to come of a request without faults. */
+  plan(request: Input, facts: PlanFacts): JobDraft
+}
+
+/** A kind whose create takes a JSON body, where its own types do not matter. */
+export type AnyJsonKind = Kind & {
+  /** Calls a function with the kind as its own types have it. */
+  withTypes<Value>(
+    use: <Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
+      kind: JsonKind<Input, Usable, RecordSchema>,
+    ) => Value,
+  ): Value
+}
+
+/** Makes a kind that a registry can list beside others. */
+export function jsonKind<
+  Input extends CreateRequest,
+  Usable,
+  RecordSchema extends z.ZodObject,
+  Specified extends JsonKind<Input, Usable, RecordSchema>,
+>(kind: Specified & JsonKind<Input, Usable, RecordSchema>): Specified & AnyJsonKind {
+  return { ...kind, withTypes: (use) => use(kind) }
+}
+
+/** A member of a bundle as results keep it. */
+export type ListedMember = Omit<Member, "crc32">

@@ -1,0 +1,80 @@
+import { z } from "zod"
+import { bundleKindOf } from "../contract/bundle.ts"
+import type { Bundle, Member } from "../contract/bundle.ts"
+import { outputReport } from "../contract/report.ts"
+import type { OutputReport } from "../contract/report.ts"
+import { outputObjectKey } from "../storage/objects.ts"
+import type { File } from "../storage/schema/files.ts"
+import type { JobResult } from "../storage/schema/jobs.ts"
+import type { Task } from "../storage/schema/tasks.ts"
+import type { DoneTasks, Finish, ListedMember } from "./kind.ts"
+
+const outputsResult = z.looseObject({ outputs: z.array(outputReport) })
+
+/** The finish of a kind whose tasks report outputs, each of which is a file of the job. */
+export function finishOutputs({ files, tasks }: Pick<DoneTasks, "files" | "tasks">): Finish {
+  const stored = tasks.flatMap(({ task, result }) =>
+    outputsResult.parse(result).outputs.flatMap((output) => {
+      const file = files.find((known) => known.outputKey === output.key)
+      return file ? [{ task, file, output }] : []
+    }),
+  )
+  return {
+    files: stored.map(({ task, file, output }) => ({
+      id: file.id,
+      set: storedFile(task, file, output),
+    })),
+    result: { outputs: stored.map(({ file, output }) => outputResult(file, output)) },
+  }
+}
+
+function storedFile(task: Task, file: File, output: OutputReport): Partial<File> {
+  const attempt = { taskId: task.id, fence: task.fence }
+  return {
+    objectKey: outputObjectKey(task.accountId, attempt, output.key),
+    sizeBytes: output.size_bytes,
+    contentType: output.content_type,
+    probe: output.probe ?? null,
+    probeError: output.probe_error ?? null,
+    bundle: bundleOf(file, output),
+  }
+}
+
+function bundleOf({ name }: File, { members, duration_seconds }: OutputReport): Bundle | null {
+  const kind = bundleKindOf(name)
+  if (kind === null || !members) return null
+  return {
+    kind,
+    members,
+    ...(duration_seconds !== undefined && { durationSeconds: duration_seconds }),
+  }
+}
+
+function outputResult(file: File, output: OutputReport): JobResult["outputs"][number] {
+  const durationSeconds = output.probe?.duration ?? output.duration_seconds
+  return {
+    key: output.key,
+    fileId: file.id,
+    name: file.name,
+    sizeBytes: output.size_bytes,
+    contentType: output.content_type,
+    ...codecOf(output),
+    ...(durationSeconds !== undefined && { durationSeconds }),
+    ...(output.probe?.width !== undefined && { width: output.probe.width }),
+    ...(output.probe?.height !== undefined && { height: output.probe.height }),
+    ...(output.members && { files: output.members.map(withoutChecksum) }),
+  }
+}
+
+/** The codec of the picture, or of the sound where there is none. */
+function codecOf({ probe }: OutputReport): { codec?: string } {
+  const [video, audio] = ["video", "audio"].map((type) =>
+    probe?.streams.find((stream) => stream["codec_type"] === type),
+  )
+  const codec = (video ?? audio)?.["codec_name"]
+  return typeof codec === "string" ? { codec } : {}
+}
+
+function withoutChecksum({ name, size_bytes, content_type }: Member): ListedMember {
+  return { name, size_bytes, content_type }
+}

@@ -1,0 +1,84 @@
+import { z } from "zod"
+import { failureCode } from "../contract/failure.ts"
+import type { Progress } from "../rpc.ts"
+import type { Job } from "../storage/schema/jobs.ts"
+import { STATES } from "../storage/schema/states.ts"
+import type { State } from "../storage/schema/states.ts"
+
+const STATUS = {
+  waiting: "pending",
+  running: "running",
+  succeeded: "success",
+  failed: "failed",
+  canceled: "failed",
+} as const satisfies Record<State, string>
+
+export const STATUSES = ["pending", "running", "success", "failed"] as const
+export type Status = (typeof STATUSES)[number]
+
+/** The native vocabulary's word for a state. */
+function statusOf(state: State): Status {
+  return STATUS[state]
+}
+
+/** The states that a native status stands for. */
+export function statesOf(status: Status): State[] {
+  return STATES.filter((state) => STATUS[state] === status)
+}
+
+export const dateTime = z.iso.datetime()
+
+/** A moment as callers read it: ISO 8601 in UTC. */
+export function toDateTime(moment: number): string
+export function toDateTime(moment: number | null): string | null
+export function toDateTime(moment: number | null): string | null {
+  return moment === null ? null : new Date(moment).toISOString()
+}
+
+/** What every record says of its job: progress, attempts, moments. */
+export const jobFieldSchemas = {
+  progress: z.number().min(0).max(100).meta({ description: "Percent of the work that is done." }),
+  eta_seconds: z.int().min(0).nullable(),
+  attempts: z.int().min(0),
+  metadata: z.record(z.string(), z.string()),
+  started_at: dateTime.nullable(),
+  completed_at: dateTime.nullable(),
+}
+
+export function jobFields(job: Job, progress: Progress | null) {
+  return {
+    progress: job.state === "succeeded" ? 100 : roundTenth(progress?.percent ?? job.progress ?? 0),
+    eta_seconds: progress?.etaSeconds === undefined ? null : Math.round(progress.etaSeconds),
+    attempts: job.attempts,
+    metadata: job.metadata ?? {},
+    started_at: toDateTime(job.startedAt),
+    completed_at: toDateTime(job.completedAt),
+  }
+}
+
+/** What every record of the native form begins with; the error is there only where it failed. */
+export const recordHeadSchemas = {
+  id: z.uuid(),
+  status: z.enum(STATUSES),
+  created_at: dateTime,
+  error: z.string().optional(),
+  error_code: failureCode.optional(),
+}
+
+/** The head of the record of a job, or of a file. */
+export function recordHead(
+  shown: Pick<Job, "id" | "state" | "createdAt" | "errorMessage" | "errorCode">,
+): z.infer<z.ZodObject<typeof recordHeadSchemas>> {
+  const status = statusOf(shown.state)
+  const head = { id: shown.id, status, created_at: toDateTime(shown.createdAt) }
+  if (status !== "failed") return head
+  return {
+    ...head,
+    error: shown.errorMessage ?? "The job failed.",
+    error_code: shown.errorCode ?? "internal",
+  }
+}
+
+function roundTenth(value: number): number {
+  return Math.round(value * 10) / 10
+}

@@ -1,0 +1,45 @@
+import type { Fault } from "../faults.ts"
+import { EXAMPLE_ID, isId } from "../ids.ts"
+import type { FoundInput } from "./kind.ts"
+
+/** An input in the example of a request: it stands for a file that the caller uploaded. */
+export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
+
+/** What an input reference means: a file of ours, a URL to bring in, or why it is neither. */
+export type Reference = { fileId: string } | { error: string; code?: "fetch_not_an_input" }
+
+const EXPECTED = "expected svc_id://<uuid>, a File's download_url or a public URL"
+
+/** Reads an input reference; `origin` is this deployment's own, whose files are never fetched. */
+export function readReference(text: string, origin: string): Reference {
+  const byId = /^svc_id:\/\/([^/?#]+)\/?$/i.exec(text)?.[1]
+  if (byId !== undefined) return fileReference(byId)
+  const url = URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED }
+  if (canonicalOrigin(url) !== canonicalOrigin(new URL(origin)))
+    return { error: "imports are not built yet" }
+  const [version, room, id = "", name] = url.pathname.split("/").slice(1)
+  if (version !== "v1") return { error: EXPECTED }
+  if (room === "fetch") {
+    const error = "what was fetched is no input: import the page with POST /files and file_url"
+    return { error, code: "fetch_not_an_input" }
+  }
+  return room === "files" && name ? fileReference(id) : { error: EXPECTED }
+}
+
+/** What is wrong with the file that an input names; `title` is that of the kind. */
+export function judgeInput(title: string, { field, file }: FoundInput): Fault[] {
+  if (!file) return [{ field, code: "no_such_file", message: "there is no such file" }]
+  if (file.bundle === null) return []
+  const message = `"${file.name}" is a series of files, and a ${title} takes single ones: download the one you need and upload it with POST /files`
+  return [{ field, code: "series_as_input", message }]
+}
+
+/** The origin of a URL, one spelling for all names of this machine. */
+function canonicalOrigin(url: URL): string {
+  return url.origin.replace(/^http:\/\/(?:localhost|\[::1\])(?=:|$)/, "http://127.0.0.1")
+}
+
+function fileReference(id: string): Reference {
+  return isId(id) ? { fileId: id.toLowerCase() } : { error: EXPECTED }
+}

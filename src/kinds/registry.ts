@@ -1,0 +1,56 @@
+import type { TaskWork } from "../contract/task.ts"
+import type { TaskDefinition } from "../contract/tasks/definition.ts"
+import { command } from "./command/kind.ts"
+import { file } from "./file/kind.ts"
+import type { AnyJsonKind, Kind } from "./kind.ts"
+import { asListed } from "../storage/jobs.ts"
+import type { JobSnapshot } from "../storage/transitions.ts"
+
+/** Every kind of job; one line each makes it known to routes, pipeline, webhooks and health. */
+const KINDS: readonly (Kind | AnyJsonKind)[] = [
+  // One line for each.
+  file,
+  command,
+]
+
+const kinds = new Map<string, Kind>(KINDS.map((kind) => [kind.name, kind]))
+
+const taskDefinitions = new Map<string, TaskDefinition>(
+  KINDS.flatMap((kind) => kind.tasks.map((task) => [task.name, task] as const)),
+)
+
+export const KIND_NAMES: readonly string[] = [...kinds.keys()]
+
+/** The kinds whose routes are made from their schemas alone. */
+export const JSON_KINDS = KINDS.filter((kind) => "withTypes" in kind)
+
+/** Every kind of task that jobs of some kind consist of. */
+export const TASK_DEFINITIONS: readonly TaskDefinition[] = [...taskDefinitions.values()]
+
+/** The kind of a stored job; throws where this version of the service has none such. */
+export function kindOf(name: string): Kind {
+  const kind = kinds.get(name)
+  if (!kind) throw new Error(`there is no kind of job "${name}"`)
+  return kind
+}
+
+/** The definition of a kind of task; null where no kind of job has such tasks. */
+export function findTaskDefinition(name: string): TaskDefinition | null {
+  return taskDefinitions.get(name) ?? null
+}
+
+/** The pool that does a stored task; throws where this version has no such kind of task. */
+export function poolOfTask(work: TaskWork): string {
+  const definition = findTaskDefinition(work.kind)
+  if (!definition) throw new Error(`there is no kind of task "${work.kind}"`)
+  return definition.pool(definition.work.parse(work))
+}
+
+/**
+ * The record of a job that is over, as GET answers it under the origin that its caller knows; as
+ * in lists, so that thousands of files fit the row of a delivery.
+ */
+export function recordOf(ended: JobSnapshot): unknown {
+  const { job, files } = ended
+  return kindOf(job.kind).view(`${job.origin}/v1`, { job: asListed(job), files }, null)
+}

@@ -1,0 +1,118 @@
+import { inputName } from "../../contract/task.ts"
+import type { TaskOrder } from "../../contract/task.ts"
+import { settingsOf } from "../../env.ts"
+import type { Env } from "../../env.ts"
+import { logError } from "../../log.ts"
+import { ioOrigin, postTask } from "../../runner/client.ts"
+import { makeTaskToken } from "../../runner/token.ts"
+import { databaseOf } from "../../storage/database.ts"
+import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
+import { claimTask } from "../../storage/tasks.ts"
+import type { ClaimedTask } from "../../storage/tasks.ts"
+import { endJob } from "../settle/settle.ts"
+import { isDispatching, isPosted, postingTask, runningTask } from "./queued-task.ts"
+import { inputFailure } from "./reconcile.ts"
+
+/** A task that no runner took by then waits again; being refused costs none of its budgets. */
+const POST_MS_MAX = 120_000
+const RETRY_MS = 200
+/** A platform that has no container to give refuses those who ask it too often. */
+const RETRY_MS_MAX = 2_000
+
+/** `superseded`: the task got another allocation meanwhile, or left the queue. */
+export type DispatchOutcome = "running" | "gone" | "no capacity" | "superseded"
+
+/** Reads a queued task again; null once it is no longer that of this dispatch. */
+type FindOwn = () => QueuedTask | null
+
+/**
+ * Claims a task that got a slot and hands it to the slot's runner. Every step is idempotent, so a
+ * dispatch that died is simply made again.
+ */
+export async function dispatchTask(
+  env: Env,
+  queue: TaskQueue,
+  accountId: string,
+  { id: taskId, jobId, allocation }: QueuedTask,
+): Promise<DispatchOutcome> {
+  function findOwn(): QueuedTask | null {
+    const task = queue.find(taskId)
+    return task !== null && task.allocation === allocation ? task : null
+  }
+  const claimed = await claim(env, accountId, findOwn)
+  const task = findOwn()
+  if (!claimed) return task ? "gone" : "superseded"
+  if (!task) return "superseded"
+  const failure = inputFailure(claimed.inputs.map(({ file }) => (file ? "ready" : "gone")))
+  if (failure) {
+    await endJob(env, { accountId, jobId }, { state: "failed", failure })
+    return "gone"
+  }
+  const { fence } = claimed.task
+  queue.save(postingTask(task, fence))
+  return await post(env, queue, await makeOrder(env, claimed), () => {
+    const own = findOwn()
+    return own?.fence === fence ? own : null
+  })
+}
+
+async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<ClaimedTask | null> {
+  for (;;) {
+    const task = findOwn()
+    if (!task || task.slot === null || task.allocation === null) return null
+    const { id: taskId, jobId, slot, allocation } = task
+    try {
+      const made = { taskId, jobId, slot, allocation, now: Date.now() }
+      return await claimTask(databaseOf(env, accountId), made)
+    } catch (error) {
+      logError("dispatch.claim_failed", { error: String(error) })
+      await scheduler.wait(RETRY_MS)
+    }
+  }
+}
+
+async function post(
+  env: Env,
+  queue: TaskQueue,
+  order: TaskOrder,
+  findOwn: FindOwn,
+): Promise<DispatchOutcome> {
+  const until = Date.now() + POST_MS_MAX
+  let waitMs = RETRY_MS
+  for (let task = findOwn(); task && isDispatching(task); task = findOwn()) {
+    const result = await postTask(env, order)
+    const posted = findOwn()
+    if (!posted) return "superseded"
+    if ("accepted" in result) {
+      // A heartbeat may have come before the answer, and then the lease counts from there.
+      if (isDispatching(posted)) queue.save(runningTask(posted, result.accepted, Date.now()))
+      return "running"
+    }
+    if (Date.now() > until) return "no capacity"
+    await scheduler.wait(waitMs)
+    waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
+  }
+  const task = findOwn()
+  return task && isPosted(task) ? "running" : "superseded"
+}
+
+async function makeOrder(env: Env, { task, inputs }: ClaimedTask): Promise<TaskOrder> {
+  const { id: taskId, jobId, accountId, fence } = task
+  const run = { accountId, jobId, taskId, fence }
+  const token = await makeTaskToken(settingsOf(env).LATHE_SECRET, run)
+  return {
+    task_id: taskId,
+    job_id: jobId,
+    fence,
+    slot: task.slot ?? "",
+    allocation: task.allocation ?? 0,
+    io: { origin: ioOrigin(env, taskId), token },
+    inputs: inputs.map(({ key, file }) => ({
+      key,
+      name: inputName(key, file?.name ?? ""),
+      size_bytes: file?.sizeBytes ?? 0,
+      ...(file?.probe?.duration !== undefined && { duration_seconds: file.probe.duration }),
+    })),
+    work: task.work,
+  }
+}

@@ -1,0 +1,89 @@
+import { LEASE_MS } from "../../contract/protocol.ts"
+import type { LostRuns, SlotAllocation, TaskMessage } from "../../rpc.ts"
+import type { QueuedTask } from "../../storage/task-queue.ts"
+import type { OpenTask } from "../../storage/tasks.ts"
+
+// The states of a queued task and every change of them; nothing else writes a state.
+//
+//   blocked ⇄ ready ─▶ starting ─▶ posting ─▶ running
+//               ▲─────────┴───────────┴──────────┘ requeued
+
+const WITHOUT_SLOT = {
+  fence: null,
+  slot: null,
+  allocation: null,
+  boot: null,
+  leaseUntil: 0,
+  notBefore: 0,
+} as const
+
+/** A task of a job that was just accepted. */
+export function newTask({ blocked, ...task }: TaskMessage): QueuedTask {
+  return { ...task, ...WITHOUT_SLOT, state: blocked ? "blocked" : "ready" }
+}
+
+/** A task that D1 has as open; one that runs keeps what its claim wrote, under a fresh lease. */
+export function adoptedTask(
+  task: Pick<OpenTask, "id" | "jobId" | "priority" | "state" | "slot" | "allocation" | "fence">,
+  { pool, isBlocked, now }: { pool: string; isBlocked: boolean; now: number },
+): QueuedTask {
+  const { id, jobId, priority, slot, allocation, fence } = task
+  if (task.state !== "running") return newTask({ id, jobId, pool, priority, blocked: isBlocked })
+  const lease = { ...WITHOUT_SLOT, leaseUntil: now + LEASE_MS }
+  return { id, jobId, pool, priority, state: "running", ...lease, slot, allocation, fence }
+}
+
+/** The task got a slot; where its dispatch dies it is repeated once the lease is over. */
+export function startingTask(
+  task: QueuedTask,
+  { id: allocation, slot }: Pick<SlotAllocation, "id" | "slot">,
+  now: number,
+): QueuedTask {
+  return { ...task, state: "starting", slot, allocation, leaseUntil: now + LEASE_MS }
+}
+
+/** The task is claimed in D1 and is handed to its runner. */
+export function postingTask(task: QueuedTask, fence: number): QueuedTask {
+  return { ...task, state: "posting", fence }
+}
+
+/** A runner's process has the task: it was accepted, or a heartbeat came. */
+export function runningTask(task: QueuedTask, boot: string, now: number): QueuedTask {
+  return { ...task, state: "running", boot, leaseUntil: now + LEASE_MS }
+}
+
+/** The dispatch goes on for another lease, in the state that it had. */
+export function renewedTask(task: QueuedTask, now: number): QueuedTask {
+  return { ...task, leaseUntil: now + LEASE_MS }
+}
+
+/** The task waits again, for at least `backoffMs`. */
+export function requeuedTask(task: QueuedTask, backoffMs: number, now: number): QueuedTask {
+  return { ...task, ...WITHOUT_SLOT, state: "ready", notBefore: now + backoffMs }
+}
+
+/** The task waits for its inputs, or no longer does. */
+export function blockedTask(task: QueuedTask, isBlocked: boolean): QueuedTask {
+  return { ...task, state: isBlocked ? "blocked" : "ready" }
+}
+
+/** Whether the task waits, for inputs or for a slot. */
+export function isWaiting({ state }: QueuedTask): boolean {
+  return state === "blocked" || state === "ready"
+}
+
+/** Whether a runner may have the task already. */
+export function isPosted({ state }: QueuedTask): boolean {
+  return state === "posting" || state === "running"
+}
+
+/** Whether the dispatch of the task is not finished. */
+export function isDispatching({ state }: QueuedTask): boolean {
+  return state === "starting" || state === "posting"
+}
+
+/** Whether a run that a process accepted was lost with it. */
+export function isRunLost({ boot }: QueuedTask, lost: LostRuns): boolean {
+  if (boot === null) return false
+  return "stopped" in lost ? boot === lost.stopped : boot !== lost.boot
+}

@@ -1,0 +1,91 @@
+import { limitsOf, settingsOf } from "../../env.ts"
+import type { Env } from "../../env.ts"
+import { databaseOf } from "../../storage/database.ts"
+import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
+import { findPlan } from "../../storage/tasks.ts"
+import { startingTask } from "./queued-task.ts"
+
+const READY_MAX = 100
+
+/** A pool that owes slots says when it has them; until then a request changes nothing. */
+const OWING_MS = 4_000
+
+export type SlotRequests = ReturnType<typeof openSlotRequests>
+
+/** Requests slots from the pools for the tasks of a queue. */
+export function openSlotRequests(env: Env, queue: TaskQueue) {
+  /** When each pool that owes slots was asked. */
+  const owing = new Map<string, number>()
+  let runningMax: number | null = null
+  async function limitOf(accountId: string): Promise<number> {
+    if (runningMax !== null) return runningMax
+    const plan = await findPlan(databaseOf(env, accountId))
+    runningMax = plan ? limitsOf(plan, settingsOf(env)).runningJobsMax : 1
+    return runningMax
+  }
+  return {
+    /** Lets the next request go to a pool, or to all, though it owes slots. */
+    forgetOwing(pool?: string): void {
+      if (pool === undefined) owing.clear()
+      else owing.delete(pool)
+    },
+    /**
+     * Requests slots for ready tasks, and releases those whose task is over; answers the tasks
+     * that got a slot, saved so.
+     */
+    async request(accountId: string): Promise<QueuedTask[]> {
+      const tasksMax = await limitOf(accountId)
+      const now = Date.now()
+      for (const [pool, askedAt] of owing) if (now - askedAt >= OWING_MS) owing.delete(pool)
+      const underWay = queue.underWay()
+      const room = Math.min(READY_MAX, Math.max(0, tasksMax - underWay.length))
+      const ready = queue.ready(room, now)
+      const pools = new Set([...ready.map(({ pool }) => pool), ...queue.pools()])
+      const started = await Promise.all(
+        [...pools]
+          .filter((pool) => !owing.has(pool))
+          .map(async (pool) => {
+            const wanted = ready.filter((task) => task.pool === pool).length
+            const inUse = underWay.flatMap(({ pool: other, allocation }) =>
+              other === pool && allocation !== null ? [allocation] : [],
+            )
+            const tasks = await requestFrom(env, queue, { accountId, pool, wanted, inUse })
+            if (tasks.length < wanted) owing.set(pool, Date.now())
+            return tasks
+          }),
+      )
+      return started.flat()
+    },
+  }
+}
+
+async function requestFrom(
+  env: Env,
+  queue: TaskQueue,
+  wish: { accountId: string; pool: string; wanted: number; inUse: number[] },
+): Promise<QueuedTask[]> {
+  const { accountId, pool, wanted, inUse } = wish
+  const released = queue.usedAllocations(pool).filter((id) => !inUse.includes(id))
+  // The pool goes on allocating what was requested last, also where it is no longer wanted.
+  const last = queue.lastRequest(pool)
+  if (wanted === 0 && released.length === 0 && !last?.isOpen) return []
+  const number = Math.max((last?.number ?? 0) + 1, Date.now())
+  queue.saveRequest(pool, { number, isOpen: true })
+  const request = { accountId, number, wanted, inUse, released }
+  const allocations = await env.POOL.getByName(pool).requestSlots(pool, request)
+  if (allocations === null) return []
+  if (wanted === 0) queue.saveRequest(pool, { number, isOpen: false })
+  const ids = allocations.map(({ id }) => id)
+  queue.keepUsed(pool, ids)
+  const used = new Set(queue.usedAllocations(pool))
+  const offers = allocations.filter(({ id }) => !used.has(id))
+  const now = Date.now()
+  return queue.ready(offers.length, now, pool).flatMap((task, index) => {
+    const offer = offers[index]
+    if (!offer) return []
+    queue.markUsed(pool, offer.id)
+    const starting = startingTask(task, offer, now)
+    queue.save(starting)
+    return [starting]
+  })
+}

@@ -1,0 +1,82 @@
+import { newId } from "../../ids.ts"
+import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
+
+/** Jobs whose versions are remembered; a forgotten one costs its watchers a read of D1. */
+const JOBS_MAX = 10_000
+
+/** Progress of jobs, and who waits for a change of it; in memory only, and lost with it. */
+export function openWatchers() {
+  // After a restart every version is new, so that no watcher waits for a change that it missed.
+  const bootId = newId()
+  const versions = new Map<string, number>()
+  const progress = new Map<string, Progress>()
+  const sleepers = new Map<string, Set<() => void>>()
+  function now(jobId: string): JobChange {
+    const count = versions.get(jobId) ?? 0
+    return { version: `${bootId}.${count}`, progress: progress.get(jobId) ?? null }
+  }
+  function wake(jobId: string): void {
+    for (const wakeOne of sleepers.get(jobId) ?? []) wakeOne()
+  }
+  function jobChanged(jobId: string): void {
+    const count = versions.get(jobId) ?? 0
+    versions.delete(jobId)
+    versions.set(jobId, count + 1)
+    for (const oldest of versions.keys()) {
+      if (versions.size <= JOBS_MAX) break
+      versions.delete(oldest)
+    }
+    wake(jobId)
+  }
+  return {
+    progressOf: (jobId: string) => progress.get(jobId) ?? null,
+    /** D1 may have something new of a job. */
+    jobChanged,
+    /** A task of a job ended: its progress no longer holds. */
+    taskEnded(jobId: string): void {
+      progress.delete(jobId)
+      jobChanged(jobId)
+    },
+    /** A task of a job waits again; callers do not see its progress fall. */
+    taskRequeued(jobId: string): void {
+      const known = progress.get(jobId)
+      if (known) progress.set(jobId, { percent: known.percent })
+      jobChanged(jobId)
+    },
+    progressed(jobId: string, reported: Progress): void {
+      const percent = Math.max(reported.percent, progress.get(jobId)?.percent ?? 0)
+      progress.set(jobId, { ...reported, percent })
+      wake(jobId)
+    },
+    /** Resolves once a job is no longer as it was seen, or the time is over. */
+    async next(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange> {
+      const until = Date.now() + timeoutMs
+      for (;;) {
+        const change = now(jobId)
+        const leftMs = until - Date.now()
+        if (seen === null || isNew(change, seen) || leftMs <= 0) return change
+        await sleep(sleepers, jobId, leftMs)
+      }
+    },
+  }
+}
+
+function isNew(change: JobChange, seen: SeenJob): boolean {
+  if (change.version !== seen.version) return true
+  return seen.percent !== undefined && (change.progress?.percent ?? 0) !== seen.percent
+}
+
+async function sleep(
+  sleepers: Map<string, Set<() => void>>,
+  jobId: string,
+  timeoutMs: number,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const ofJob = sleepers.get(jobId) ?? new Set()
+  sleepers.set(jobId, ofJob.add(resolve))
+  const timer = setTimeout(resolve, timeoutMs)
+  await promise
+  clearTimeout(timer)
+  ofJob.delete(resolve)
+  if (ofJob.size === 0 && sleepers.get(jobId) === ofJob) sleepers.delete(jobId)
+}

@@ -1,0 +1,32 @@
+import type { Failure } from "../../contract/failure.ts"
+import type { Env } from "../../env.ts"
+import { logError } from "../../log.ts"
+import { endJob } from "../settle/settle.ts"
+
+const TRIES = 3
+const RETRY_MS = 200
+
+/** Ends an open job at its caller's wish and kills what runs of it; false where it was over. */
+export async function cancelJob(env: Env, accountId: string, jobId: string): Promise<boolean> {
+  const end = { state: "canceled" as const, failure: canceled() }
+  const taskIds = await endJob(env, { accountId, jobId }, end)
+  if (taskIds.length === 0) return false
+  await killTasks(env, accountId, taskIds)
+  return true
+}
+
+/** D1 says that they are over; a dispatcher that cannot be reached now finds out later. */
+async function killTasks(env: Env, accountId: string, taskIds: string[]): Promise<void> {
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    try {
+      return await env.DISPATCHER.getByName(accountId).tasksEnded(accountId, taskIds, true)
+    } catch (error) {
+      logError("cancel.dispatcher_lost", { tries, error: String(error) })
+      await scheduler.wait(RETRY_MS)
+    }
+  }
+}
+
+function canceled(): Failure {
+  return { code: "canceled", message: "The job was canceled.", lines: [] }
+}

@@ -1,0 +1,137 @@
+import type { Failure } from "../../contract/failure.ts"
+import type { Report } from "../../contract/report.ts"
+import type { Env } from "../../env.ts"
+import type { TaskRun } from "../../rpc.ts"
+import type { ReportReceipt } from "../../runner/io.ts"
+import { databaseOf } from "../../storage/database.ts"
+import { findWaitingDelivery } from "../../storage/deliveries.ts"
+import { storeProbe } from "../../storage/files.ts"
+import { isFinal } from "../../storage/schema/states.ts"
+import type { FinalState } from "../../storage/schema/states.ts"
+import { applyTransition, readSnapshot } from "../../storage/transitions.ts"
+import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
+import { enqueueDelivery, makeEndDelivery } from "../webhooks/outbox.ts"
+import { endTransition, isReportInvalid, reportTransition } from "./transitions.ts"
+import type { TerminalReport } from "./transitions.ts"
+
+const TRIES_MAX = 10
+
+/** Receives what a runner reports of a run of a task. */
+export async function receiveReport(
+  env: Env,
+  run: TaskRun,
+  report: Report,
+): Promise<ReportReceipt> {
+  const dispatcher = env.DISPATCHER.getByName(run.accountId)
+  const { accountId, jobId, taskId, fence } = run
+  if (report.kind === "started" || report.kind === "progress") {
+    const progress =
+      report.kind === "progress"
+        ? { percent: report.percent, etaSeconds: report.eta_seconds }
+        : undefined
+    const heartbeat = { taskId, fence, boot: report.boot, progress }
+    return (await dispatcher.renewLease(accountId, jobId, heartbeat)) ? "ok" : "gone"
+  }
+  const { outcome, taskIds } = await settle(env, run, report)
+  if (outcome === "invalid") return "invalid"
+  // Also where the report no longer counts: the dispatcher may have missed the call before.
+  await dispatcher.tasksEnded(accountId, taskIds)
+  return outcome === "stale" ? "gone" : "ok"
+}
+
+/**
+ * `repeated`: the report ended the task before and was received again. `invalid`: its result is not
+ * one of its task's kind, and nothing has changed.
+ */
+export type Settled = "settled" | "repeated" | "stale" | "invalid"
+
+type JobId = { accountId: string; jobId: string }
+
+/** Settles a task by its runner's last report, once, whatever races with it. */
+export async function settle(
+  env: Env,
+  run: TaskRun,
+  report: TerminalReport,
+): Promise<{ outcome: Settled; taskIds: string[] }> {
+  const { taskId, fence } = run
+  const received = { taskId, fence, report, now: Date.now() }
+  let isInvalid = false
+  const { applied, taskIds, snapshot } = await transitionJob(env, run, (read) => {
+    isInvalid = isReportInvalid(read, received)
+    return isInvalid ? null : reportTransition(read, received)
+  })
+  if (isInvalid) return { outcome: "invalid", taskIds: [] }
+  if (applied) return { outcome: "settled", taskIds }
+  if (!snapshot || !wasEndedBy(snapshot, run, report)) return { outcome: "stale", taskIds }
+  const waiting = await findWaitingDelivery(databaseOf(env, run.accountId), run.jobId)
+  if (waiting) await enqueueDelivery(env, run.accountId, waiting)
+  return { outcome: "repeated", taskIds }
+}
+
+/** Ends a job that is still open, for a reason of ours; the ids of its tasks, none if it was over. */
+export async function endJob(
+  env: Env,
+  job: JobId,
+  end: { state: FinalState; failure: Failure },
+): Promise<string[]> {
+  const { applied, taskIds } = await transitionJob(env, job, (snapshot) =>
+    isFinal(snapshot.job.state) ? null : endTransition(snapshot, { ...end, now: Date.now() }),
+  )
+  return applied ? taskIds : []
+}
+
+/**
+ * Reads, computes and writes until nobody else wrote in between; `applied` is false where the
+ * transition is null.
+ */
+export async function transitionJob(
+  env: Env,
+  { accountId, jobId }: JobId,
+  compute: (snapshot: JobSnapshot) => Transition | null,
+): Promise<{ applied: boolean; taskIds: string[]; snapshot: JobSnapshot | null }> {
+  const database = databaseOf(env, accountId)
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const snapshot = await readSnapshot(database, jobId)
+    const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
+    const computed = snapshot && compute(snapshot)
+    if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
+    const now = Date.now()
+    if (endsEarly(computed)) computed.job.progress = await percentOf(env, { accountId, jobId })
+    const delivery = makeEndDelivery(snapshot, computed, now)
+    await moveBigProbes(env, snapshot, computed)
+    const { version } = snapshot.job
+    const transition = delivery ? { ...computed, delivery } : computed
+    if (await applyTransition(database, { jobId, version, transition, now })) {
+      if (delivery) await enqueueDelivery(env, accountId, delivery.id)
+      return { applied: true, taskIds, snapshot }
+    }
+  }
+  throw new Error(`job ${jobId} was changed by others ${TRIES_MAX} times in a row`)
+}
+
+function endsEarly({ job }: Transition): boolean {
+  return job.state === "failed" || job.state === "canceled"
+}
+
+/** How far a job was; null where its dispatcher cannot be reached. */
+async function percentOf(env: Env, { accountId, jobId }: JobId): Promise<number | null> {
+  try {
+    return (await env.DISPATCHER.getByName(accountId).progressOf(jobId))?.percent ?? null
+  } catch {
+    return null
+  }
+}
+
+function wasEndedBy(snapshot: JobSnapshot, run: TaskRun, report: TerminalReport): boolean {
+  const task = snapshot.tasks.find((known) => known.id === run.taskId)
+  if (!task || task.fence !== run.fence) return false
+  return task.state === (report.kind === "finished" ? "succeeded" : "failed")
+}
+
+/** Probes that are too big for a row go to R2. */
+async function moveBigProbes(env: Env, snapshot: JobSnapshot, transition: Transition) {
+  for (const { id, set } of transition.files) {
+    const stored = set.objectKey ?? snapshot.files.find((file) => file.id === id)?.objectKey
+    if (set.probe && stored) Object.assign(set, await storeProbe(env.MEDIA, set.probe, stored))
+  }
+}

@@ -1,0 +1,73 @@
+import { settingsOf } from "../../env.ts"
+import type { Env } from "../../env.ts"
+import { poolOfTask } from "../../kinds/registry.ts"
+import { logError } from "../../log.ts"
+import { databasesOf } from "../../storage/database.ts"
+import type { Database } from "../../storage/database.ts"
+import { listDueDeliveries } from "../../storage/deliveries.ts"
+import { deleteExpiredIdempotency } from "../../storage/idempotency.ts"
+import { deleteEndedDeliveries, deleteFinishedJobs } from "../../storage/job-removal.ts"
+import { listAccountsWithOpenJobs, listUnaccepted } from "../../storage/jobs.ts"
+import { listAbandoned } from "../../storage/uploads.ts"
+import type { JobMessage } from "../dispatch/job-messages.ts"
+import { abandonUpload } from "../uploads/abandon.ts"
+import { enqueueDelivery } from "../webhooks/outbox.ts"
+import { collectGarbage } from "./garbage.ts"
+
+const DAY_MS = 24 * 3_600_000
+const UPLOAD_MS_MAX = DAY_MS
+const ACCEPT_MS_MAX = 30_000
+const ROWS_MAX = 100
+
+/** Finds whatever messages and objects lost, and puts it on its way again. */
+export async function sweep(env: Env, now: number): Promise<void> {
+  const results = await Promise.allSettled([
+    collectGarbage(env, now),
+    ...databasesOf(env).flatMap((database) => [
+      resendJobMessages(env, database, now),
+      tickDispatchers(env, database),
+      resendDeliveryMessages(env, database, now),
+      removeAbandonedUploads(env, database, now),
+      deleteExpiredIdempotency(database, now),
+      deleteOldJobs(env, database, now),
+    ]),
+  ])
+  for (const result of results) {
+    if (result.status === "fulfilled") continue
+    logError("sweep.failed", { error: String(result.reason) })
+  }
+}
+
+/** Jobs whose message and call were lost. */
+async function resendJobMessages(env: Env, database: Database, now: number): Promise<void> {
+  for (const { accountId, task } of await listUnaccepted(database, now - ACCEPT_MS_MAX, ROWS_MAX)) {
+    const { work, ...queued } = task
+    // The dispatcher reads again whether its inputs have come.
+    const tasks = [{ ...queued, pool: poolOfTask(work), blocked: true }]
+    await env.JOBS.send({ accountId, tasks } satisfies JobMessage)
+  }
+}
+
+async function resendDeliveryMessages(env: Env, database: Database, now: number): Promise<void> {
+  for (const { accountId, deliveryId } of await listDueDeliveries(database, now, ROWS_MAX)) {
+    await enqueueDelivery(env, accountId, deliveryId)
+  }
+}
+
+async function deleteOldJobs(env: Env, database: Database, now: number): Promise<void> {
+  const before = now - settingsOf(env).JOB_DAYS_MAX * DAY_MS
+  await deleteFinishedJobs(database, before)
+  await deleteEndedDeliveries(database, before)
+}
+
+async function tickDispatchers(env: Env, database: Database): Promise<void> {
+  const accounts = await listAccountsWithOpenJobs(database)
+  await Promise.allSettled(
+    accounts.map((accountId) => env.DISPATCHER.getByName(accountId).tick(accountId)),
+  )
+}
+
+async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {
+  const abandoned = await listAbandoned(database, now - UPLOAD_MS_MAX, ROWS_MAX)
+  for (const upload of abandoned) await abandonUpload(env, upload, now)
+}

@@ -1,0 +1,96 @@
+import { checkUserUrl, readHosts } from "../../contract/user-url.ts"
+import { settingsOf } from "../../env.ts"
+import type { Env } from "../../env.ts"
+import { databaseOf } from "../../storage/database.ts"
+import { endTry, findDueDelivery, postponeDelivery } from "../../storage/deliveries.ts"
+import type { DueDelivery } from "../../storage/deliveries.ts"
+import { enqueueDelivery } from "./outbox.ts"
+import { postWebhook, refusedAttempt } from "./post.ts"
+import { afterTry } from "./retry-schedule.ts"
+import type { Attempt } from "./retry-schedule.ts"
+import { signingSecrets, signWebhook } from "./signing.ts"
+import { acquirePermit } from "./semaphore.ts"
+
+/** A claim of a try expires by then, and the try is made again. */
+const CLAIM_MS = 60_000
+/** Waits for a permit before the delivery goes back to the queue, in milliseconds. */
+const PERMIT_WAITS_MS = [10, 20, 40, 80, 160]
+const DELAY_SECONDS_MAX = 86_400
+const BUSY_SECONDS_MAX = 60
+
+/** Makes the next try of a delivery, where it is due and not claimed by another consumer. */
+export async function deliver(env: Env, accountId: string, deliveryId: string): Promise<void> {
+  const due = await findDueDelivery(databaseOf(env, accountId), deliveryId, Date.now())
+  if (!due) return
+  const release = await waitForPermit({ accountId, host: new URL(due.delivery.url).host })
+  if (!release) return await requeue(env, due)
+  try {
+    await tryOnce(env, due)
+  } finally {
+    release()
+  }
+}
+
+async function waitForPermit(delivery: { accountId: string; host: string }) {
+  for (const waitMs of PERMIT_WAITS_MS) {
+    const now = Date.now()
+    const release = acquirePermit(delivery, now, now + CLAIM_MS)
+    if (release) return release
+    await scheduler.wait(waitMs)
+  }
+  return null
+}
+
+async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
+  const { delivery } = due
+  const database = databaseOf(env, delivery.accountId)
+  const claimedUntil = Date.now() + CLAIM_MS
+  if (!(await postponeDelivery(database, delivery, claimedUntil))) return
+  const attempt = await post(env, due)
+  const waits = settingsOf(env).WEBHOOK_RETRY_SECONDS
+  const { state, waitMs } = afterTry(attempt, delivery.tries, waits)
+  const now = Date.now()
+  await endTry(database, { ...delivery, nextTryAt: claimedUntil }, attempt, {
+    state,
+    tries: delivery.tries + 1,
+    nextTryAt: now + waitMs,
+    completedAt: state === "waiting" ? null : now,
+  })
+  if (state !== "waiting") return
+  await enqueueDelivery(env, delivery.accountId, delivery.id, delaySeconds(waitMs))
+}
+
+async function post(env: Env, { delivery, account }: DueDelivery): Promise<Attempt> {
+  const allowed = readHosts(settingsOf(env).ALLOWED_PRIVATE_HOSTS)
+  const checked = checkUserUrl(delivery.url, allowed)
+  if ("error" in checked) return refusedAttempt(checked.error)
+  const { id, body } = delivery
+  const now = Date.now()
+  const timestampSeconds = Math.floor(now / 1000)
+  const secrets = signingSecrets(account, now)
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "lathe-webhooks/1",
+    "webhook-id": id,
+    "webhook-timestamp": String(timestampSeconds),
+    "webhook-signature": await signWebhook(secrets, { id, timestampSeconds, body }),
+  }
+  return await postWebhook(checked.url.href, headers, body)
+}
+
+/**
+ * Puts a delivery back into the queue until its host may have a permit again. It waits longer the
+ * older it is, so that many deliveries to one slow receiver cost few messages.
+ */
+async function requeue(env: Env, { delivery }: DueDelivery): Promise<void> {
+  const { id, accountId, createdAt } = delivery
+  const now = Date.now()
+  const ageSeconds = (now - createdAt) / 1000
+  const waitMs = Math.ceil(Math.min(BUSY_SECONDS_MAX, Math.max(1, ageSeconds / 4))) * 1000
+  if (!(await postponeDelivery(databaseOf(env, accountId), delivery, now + waitMs))) return
+  await enqueueDelivery(env, accountId, id, delaySeconds(waitMs))
+}
+
+function delaySeconds(waitMs: number): number {
+  return Math.min(DELAY_SECONDS_MAX, Math.ceil(waitMs / 1000))
+}

@@ -1,0 +1,58 @@
+import type { Env } from "../../env.ts"
+import { newId } from "../../ids.ts"
+import { recordOf } from "../../kinds/registry.ts"
+import { logError } from "../../log.ts"
+import type { NewDelivery } from "../../storage/deliveries.ts"
+import { isFinal } from "../../storage/schema/states.ts"
+import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
+
+// The deliveries table is an outbox: the transition that ends a job writes the webhook that tells
+// of it in the same batch, and a message to the queue only says that it is due.
+
+/** The webhook that tells of a job's end, with the bytes that every try sends; none where none is due. */
+export function makeEndDelivery(
+  before: JobSnapshot,
+  transition: Transition,
+  now: number,
+): NewDelivery | undefined {
+  const ended = afterTransition(before, transition)
+  const { job } = ended
+  if (job.webhookUrl === null || !isFinal(job.state)) return undefined
+  const type = `${job.kind}.${job.state}`
+  const timestamp = new Date(now).toISOString()
+  return {
+    id: newId(),
+    jobId: job.id,
+    type,
+    url: job.webhookUrl,
+    body: JSON.stringify({ type, timestamp, data: recordOf(ended) }),
+    state: "waiting",
+    nextTryAt: now,
+    createdAt: now,
+  }
+}
+
+/** Sends the message that a delivery is due; should it be lost, the sweep sends another. */
+export async function enqueueDelivery(
+  env: Env,
+  accountId: string,
+  deliveryId: string,
+  delaySeconds = 0,
+): Promise<void> {
+  try {
+    await env.WEBHOOKS.send({ accountId, deliveryId }, { delaySeconds })
+  } catch (error) {
+    logError("webhooks.send_failed", { error: String(error) })
+  }
+}
+
+/** A snapshot as it is once the transition is written. */
+function afterTransition({ job, tasks, files }: JobSnapshot, transition: Transition): JobSnapshot {
+  const changedTasks = new Map(transition.tasks.map(({ id, set }) => [id, set]))
+  const changedFiles = new Map(transition.files.map(({ id, set }) => [id, set]))
+  return {
+    job: { ...job, ...transition.job },
+    tasks: tasks.map((task) => ({ ...task, ...changedTasks.get(task.id) })),
+    files: files.map((file) => ({ ...file, ...changedFiles.get(file.id) })),
+  }
+}

@@ -1,0 +1,58 @@
+import { Hono } from "hono"
+import { html } from "hono/html"
+import type { App } from "../../http/request.ts"
+import { guardMethods } from "../../http/methods.ts"
+import { notFound, PROBLEMS } from "../../http/problem.ts"
+import type { ProblemCode } from "../../http/problem.ts"
+
+/** Scalar's script; see docs/decisions/0012. */
+const SCALAR =
+  "https://cdn.jsdelivr.net/npm/@scalar/api-reference@1.72.1/dist/browser/standalone.js"
+/** Hash of that file as its npm package has it; the browser runs no other bytes. */
+const SCALAR_INTEGRITY = "sha384-U11tb2XnKvmwt8RlTvnwUnYgrN+ur4Xyh9htLhjajWNR/Oyl5AX5DEz00qRmlrmK"
+
+/** Pages for people: the interface to read and try, and what each error code means. */
+export const docs = new Hono<App>()
+
+docs.get("/", (c) =>
+  c.html(
+    html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title>Lathe</title>
+        </head>
+        <body>
+          <p>The OpenAPI document: <a href="/v1/openapi.json">/v1/openapi.json</a></p>
+          <script id="api-reference" data-url="/v1/openapi.json"></script>
+          <script src="${SCALAR}" integrity="${SCALAR_INTEGRITY}" crossorigin="anonymous"></script>
+        </body>
+      </html>`,
+  ),
+)
+
+docs.get("/errors/:code", (c) => {
+  const code = c.req.param("code")
+  if (!isProblemCode(code)) throw notFound("error code")
+  const { status, title } = PROBLEMS[code]
+  return c.html(
+    html`<!doctype html>
+      <html lang="en">
+        <head>
+          <meta charset="utf-8" />
+          <title>${code}</title>
+        </head>
+        <body>
+          <h1><code>${code}</code></h1>
+          <p>${title}. The status is ${status}.</p>
+        </body>
+      </html>`,
+  )
+})
+
+guardMethods(docs)
+
+function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(PROBLEMS, code)
+}

@@ -1,0 +1,182 @@
+import { z } from "zod"
+import { settingsOf } from "../../env.ts"
+import {
+  parseBody,
+  baseUrl,
+  preferredWaitMs,
+  publicOrigin,
+  readIdempotencyKey,
+} from "../../http/request.ts"
+import type { AppContext } from "../../http/request.ts"
+import { receiveMultipart } from "../../http/multipart.ts"
+import { NO_QUERY, operation } from "../../http/operation.ts"
+import type { Operation } from "../../http/operation.ts"
+import { notFound, unprocessable } from "../../http/problem.ts"
+import { EXAMPLE_ID } from "../../ids.ts"
+import { file as fileKind } from "../../kinds/file/kind.ts"
+import { planUpload } from "../../kinds/file/plan.ts"
+import type { StoredUpload } from "../../kinds/file/plan.ts"
+import { fileRecord, viewFile } from "../../kinds/file/record.ts"
+import type { FileRecord } from "../../kinds/file/record.ts"
+import { fileFields, fileForm } from "../../kinds/file/request.ts"
+import { statesOf } from "../../kinds/record-fields.ts"
+import { deleteFile } from "../../pipeline/jobs/delete.ts"
+import { progressOf, awaitEnd } from "../../pipeline/jobs/wait.ts"
+import { openIncomingFile } from "../../pipeline/uploads/incoming-file.ts"
+import type { IncomingFile } from "../../pipeline/uploads/incoming-file.ts"
+import { findFile, findStored, listFiles, withWholeProbe } from "../../storage/files.ts"
+import type { FileWithJob } from "../../storage/files.ts"
+import { makeLinkToken } from "../../storage/links.ts"
+import type { Disposition } from "../../storage/links.ts"
+import type { File } from "../../storage/schema/files.ts"
+import { FILE_SOURCES } from "../../storage/schema/states.ts"
+import { collectionOperations, locationOf, readId, statusFilter } from "../../http/collection.ts"
+import { acceptCreate, readJobFacts } from "../../http/creates.ts"
+
+/** A playlist may say what it likes of its length. */
+const PLAY_SECONDS_MAX = 24 * 3600
+
+const upload = operation({
+  method: "post",
+  path: "/files",
+  operationId: "createFile",
+  summary: "Upload a file",
+  tag: "files",
+  query: NO_QUERY,
+  headers: ["Idempotency-Key", "Prefer"],
+  bodies: { "multipart/form-data": { schema: fileForm, example: { file: "(the bytes)" } } },
+  answer: {
+    status: 201,
+    description: "The file; its probe may still be under way.",
+    schema: fileRecord,
+    headers: { Location: "The address of the record." },
+  },
+  errors: ["idempotency_conflict", "payload_too_large", "unsupported_media_type"],
+  async handle(c) {
+    const created = createFile(c)
+    // A caller that hangs up must not stop what was begun from being removed.
+    c.executionCtx.waitUntil(created.catch(() => undefined))
+    const id = await created
+    const found = await find(c, id, preferredWaitMs(c))
+    if (!found) throw notFound("file")
+    return { body: await view(c, found), headers: { location: locationOf(c, fileKind, id) } }
+  },
+})
+
+const download = operation({
+  method: "get",
+  path: "/files/{id}/{name}",
+  operationId: "downloadFile",
+  summary: "Get a short-lived signed link to a file, or to a member of a bundle",
+  tag: "files",
+  query: z.object({
+    disposition: z
+      .string()
+      .optional()
+      .meta({
+        description: "`inline` has a browser show the file; otherwise it is saved.",
+      })
+      .transform((text): Disposition => (text === "inline" ? "inline" : "attachment")),
+  }),
+  answer: {
+    status: 302,
+    description: "The link, which is valid for some minutes.",
+    schema: null,
+    headers: { Location: "The signed link." },
+  },
+  errors: ["not_found"],
+  example: { id: EXAMPLE_ID, name: "clip.mp4" },
+  async handle(c, query) {
+    const name = c.req.param("name") ?? ""
+    const stored = { accountId: c.get("account").id, fileId: readId(c, "file") }
+    const found = await findStored(c.get("database"), stored.fileId, [name])
+    if (!found || (name !== found.file.name && !found.member)) throw notFound("file")
+    const settings = settingsOf(c.env)
+    const token = await makeLinkToken(settings.LATHE_SECRET, {
+      ...stored,
+      expiresAt: Date.now() + (settings.LINK_SECONDS + playSeconds(found.file)) * 1000,
+      disposition: query.disposition,
+    })
+    const link = `${publicOrigin(c)}/media/${token}/${encodeURIComponent(name)}`
+    return c.body(null, 302, { location: link, "cache-control": "no-store" })
+  },
+})
+
+/** The operations of files. */
+export const fileOperations: Operation[] = [
+  upload,
+  ...collectionOperations({
+    path: fileKind.path,
+    title: fileKind.title,
+    record: fileRecord,
+    filters: z.object({
+      status: statusFilter,
+      source: z.enum(FILE_SOURCES, `expected one of ${FILE_SOURCES.join(", ")}`).optional(),
+    }),
+    list: async (c, { status, source }, page) =>
+      await listFiles(c.get("database"), { source, states: status && statesOf(status) }, page),
+    idOf: ({ file }) => file.id,
+    find,
+    view,
+    remove: async (c, found) => await deleteFile(c.env, c.executionCtx, found),
+  }),
+  download,
+]
+
+/** How long a player goes on asking for what a playlist names. */
+function playSeconds({ bundle }: File): number {
+  return Math.min(Math.ceil(bundle?.durationSeconds ?? 0), PLAY_SECONDS_MAX)
+}
+
+/** A file, once its job is over or its caller no longer wants to wait for that. */
+async function find(c: AppContext, id: string, waitMs: number | null): Promise<FileWithJob | null> {
+  const accountId = c.get("account").id
+  if (waitMs !== null) await awaitEnd(c.env, { accountId, jobId: id }, waitMs)
+  return await findFile(c.get("database"), id)
+}
+
+async function createFile(c: AppContext): Promise<string> {
+  let incoming: IncomingFile | null = null
+  try {
+    const isHashed = readIdempotencyKey(c) !== null
+    const form = await receiveMultipart(c, (part) => {
+      incoming = openIncomingFile(c.env, c.get("account").id, { ...part, isHashed })
+      return incoming
+    })
+    const fields = parseBody(fileFields, Object.fromEntries(form.fields))
+    if (form.file && fields.file_url !== undefined) {
+      throw unprocessable("file_url", "give file or file_url, not both")
+    }
+    if (fields.file_url !== undefined) throw unprocessable("file_url", "imports are not built yet")
+    const stored = form.file && (await finish(incoming))
+    if (!form.file || !stored) throw unprocessable("file", "give file or file_url")
+    if (stored.sizeBytes === 0) throw unprocessable("file", "it is empty")
+    const { name, contentType } = form.file
+    const made: StoredUpload = { ...stored, name, contentType }
+    const draft = planUpload(made, readJobFacts(c, fields))
+    const { jobId, replayed } = await acceptCreate(
+      c,
+      [name, stored.digest, fields],
+      async () => draft,
+    )
+    if (replayed) await abandon(incoming)
+    return jobId
+  } catch (error) {
+    await abandon(incoming)
+    throw error
+  }
+}
+
+async function finish(incoming: IncomingFile | null) {
+  return (await incoming?.finish()) ?? null
+}
+
+async function abandon(incoming: IncomingFile | null): Promise<void> {
+  await incoming?.abandon()
+}
+
+async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {
+  const progress = found.job ? await progressOf(c.env, found.job) : null
+  const file = await withWholeProbe(c.env.MEDIA, found.file)
+  return viewFile(baseUrl(c), { ...found, file }, progress)
+}

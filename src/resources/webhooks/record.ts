@@ -1,0 +1,56 @@
+import { z } from "zod"
+import { dateTime, toDateTime } from "../../kinds/record-fields.ts"
+import type { LoggedDelivery } from "../../storage/deliveries.ts"
+import type { DeliveryTry } from "../../storage/schema/deliveries.ts"
+import { DELIVERY_STATES } from "../../storage/schema/states.ts"
+
+const tryRecord = z.object({
+  number: z.int(),
+  at: dateTime,
+  status: z.int().nullable(),
+  duration_ms: z.int(),
+  error: z.string().optional(),
+  answer: z.string().nullable(),
+})
+
+/** The record of a delivery, with every try that was made of it. */
+export const deliveryRecord = z
+  .object({
+    id: z.uuid(),
+    job_id: z.uuid().nullable(),
+    type: z.string(),
+    url: z.string(),
+    status: z.enum(DELIVERY_STATES),
+    tries: z.array(tryRecord),
+    created_at: dateTime,
+    next_try_at: dateTime.nullable(),
+    completed_at: dateTime.nullable(),
+  })
+  .meta({ id: "Delivery" })
+
+export type DeliveryRecord = z.infer<typeof deliveryRecord>
+
+export function viewDelivery({ delivery, tries }: LoggedDelivery): DeliveryRecord {
+  return {
+    id: delivery.id,
+    job_id: delivery.jobId,
+    type: delivery.type,
+    url: delivery.url,
+    status: delivery.state,
+    tries: tries.map(viewTry),
+    created_at: toDateTime(delivery.createdAt),
+    next_try_at: delivery.state === "waiting" ? toDateTime(delivery.nextTryAt) : null,
+    completed_at: toDateTime(delivery.completedAt),
+  }
+}
+
+function viewTry({ number, startedAt, status, durationMs, error, answer }: DeliveryTry) {
+  return {
+    number,
+    at: toDateTime(startedAt),
+    status,
+    duration_ms: durationMs,
+    ...(error !== null && { error }),
+    answer,
+  }
+}

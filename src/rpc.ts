@@ -1,0 +1,120 @@
+import type { TaskOrder } from "./contract/task.ts"
+import type { Plan } from "./plans.ts"
+
+// The interfaces of the Durable Objects. The classes implement these types, so that callers import
+// no class, and no import runs in a circle.
+
+type DurableObject = Rpc.DurableObjectBranded
+
+/** How far a job is: `percent` from 0 to 100, `etaSeconds` where it can be estimated. */
+export type Progress = { percent: number; etaSeconds?: number | undefined }
+
+/** A task as its job was created: enough to queue it without a read of D1. */
+export type TaskMessage = {
+  id: string
+  jobId: string
+  /** The pool of runners that does it. */
+  pool: string
+  priority: number
+  /** Whether an input of it is still on its way. */
+  blocked: boolean
+}
+
+/** A runner's sign of life for one run of a task. */
+export type Heartbeat = {
+  taskId: string
+  fence: number
+  boot: string
+  progress?: Progress | undefined
+}
+
+/** Runs that ended with their process: a plain runner's new boot, or a container's that stopped. */
+export type LostRuns = { boot: string } | { stopped: string }
+
+/** What a watcher knows of a job: its version, and its progress where that is to wake it too. */
+export type SeenJob = { version: string; percent?: number }
+
+/** A job at a moment: `version` is another text whenever D1 may have something new of it. */
+export type JobChange = { version: string; progress: Progress | null }
+
+export type DispatcherRpc = DurableObject & {
+  /** Queues a job's tasks; repeating it changes nothing. */
+  accept(accountId: string, tasks: TaskMessage[]): Promise<void>
+  /** Renews the lease of a run that is still the task's; false: the run is to be killed. */
+  renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean>
+  /** Removes tasks that ended; `killed` where their runs are to be killed. */
+  tasksEnded(accountId: string, taskIds: string[], killed?: boolean): Promise<void>
+  /** How far a job is; null where nothing of it runs. */
+  progressOf(jobId: string): Promise<Progress | null>
+  /** Resolves once a job differs from what was seen of it, or at the timeout. */
+  nextChange(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange>
+  /** Reconciles the queue with D1, and goes on. */
+  tick(accountId: string): Promise<void>
+  /** Requeues the tasks whose runs were lost with their process. */
+  runsLost(accountId: string, lost: LostRuns): Promise<void>
+  /** A pool has given a slot that was requested before, or has not heard of the account for long. */
+  wake(accountId: string): Promise<void>
+}
+
+/** A slot given to an account for one task. */
+export type SlotAllocation = { id: number; slot: string; accountId: string }
+
+export type SlotRequest = {
+  accountId: string
+  /** Rises with every request of an account; lower ones are late and ignored. */
+  number: number
+  /** How many more tasks could start now. */
+  wanted: number
+  /** Allocations whose task is under way. */
+  inUse: number[]
+  /** Allocations whose task is over. */
+  released: number[]
+}
+
+export type PoolRpc = DurableObject & {
+  /** Answers all allocations of the account; null where a later request was received already. */
+  requestSlots(
+    pool: string,
+    request: SlotRequest,
+  ): Promise<Pick<SlotAllocation, "id" | "slot">[] | null>
+  /** A runner's new process came up: holders check whether their run ended with the old one. */
+  runnerStarted(boot: string): Promise<void>
+  /** A slot's container stopped: its holder requeues what the process had. */
+  slotStopped(stopped: { slot: string; boot: string }): Promise<void>
+}
+
+/** Whose a key is: what may be cached of an account. */
+export type KeyHolder = { id: string; plan: Plan }
+
+/** What a key may still do in this minute, and whose it is. */
+export type Allowance = {
+  account: KeyHolder
+  limit: number
+  allowed: boolean
+  remaining: number
+  resetSeconds: number
+}
+
+export type RateLimiterRpc = DurableObject & {
+  /** Takes one request from the key's allowance; null where no such key is valid. */
+  take(keyHash: string): Promise<Allowance | null>
+  /** Looks the key up anew at its next request. */
+  forget(): Promise<void>
+}
+
+/** What a runner answered, or why it could not; the body is read already. */
+export type RunnerAnswer = { status: number; text: string }
+
+/** One run of a task: the task, its job and account, and the fence. */
+export type TaskRun = { accountId: string; jobId: string; taskId: string; fence: number }
+
+export type RunnerRpc = DurableObject & {
+  /** Hands a task to the container, which is started where it does not run. */
+  post(order: TaskOrder): Promise<RunnerAnswer>
+  /** Kills a task's run at this fence or below; a container that does not run stays so. */
+  kill(taskId: string, fence: number): Promise<RunnerAnswer>
+  /** Ends the container, whatever it does; false where a later allocation has the slot already. */
+  end(allocation: number): Promise<boolean>
+  /** The run has sent its last report; the container is idle from now on. */
+  runEnded(run: TaskRun): void
+}

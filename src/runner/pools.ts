@@ -1,0 +1,72 @@
+import type { Settings } from "../settings.ts"
+
+type InstancesSetting = Extract<keyof Settings, `${string}_INSTANCES`>
+
+/** A pool of runners: one container class on Cloudflare, and slots of the plain runner elsewhere. */
+export type Pool = {
+  /** The container class, as wrangler.toml and src/index.ts name it. */
+  className: string
+  /** The Durable Object binding of the class. */
+  binding: string
+  /** The setting that says how many containers may run at once. */
+  instances: InstancesSetting
+  instanceType: string
+  /** What its containers reach beside the Worker's I/O routes. */
+  network: "none" | "proxy"
+}
+
+/**
+ * Every pool of runners by name. The definition of a kind of task names its pool
+ * (src/contract/tasks). A pool is added by an entry here, the export of its class in src/index.ts
+ * and its bindings in wrangler.toml; test/runner/pools.test.ts says what is missing.
+ */
+export const POOLS = {
+  media: {
+    className: "MediaRunner",
+    binding: "MEDIA_RUNNER",
+    instances: "RUNNER_INSTANCES",
+    instanceType: "standard-4",
+    network: "none",
+  },
+  light: {
+    className: "LightRunner",
+    binding: "LIGHT_RUNNER",
+    instances: "LIGHT_INSTANCES",
+    instanceType: "basic",
+    network: "none",
+  },
+  fetch: {
+    className: "FetchRunner",
+    binding: "FETCH_RUNNER",
+    instances: "FETCH_INSTANCES",
+    instanceType: "standard-1",
+    network: "proxy",
+  },
+} as const satisfies Record<string, Pool>
+
+export type PoolName = keyof typeof POOLS
+export type PoolBinding = (typeof POOLS)[PoolName]["binding"]
+
+/** The pool of a name that was stored or sent; throws where there is none. */
+export function poolOf(name: string): (typeof POOLS)[PoolName] {
+  if (isPoolName(name)) return POOLS[name]
+  throw new Error(`there is no pool "${name}"`)
+}
+
+/**
+ * Names of the slots of a pool: one container each or, on one machine, `RUNNER_CAPACITY` slots of
+ * the plain runner for each pool, so that short tasks do not wait for long ones.
+ */
+export function slotNames(pool: string, settings: Settings): string[] {
+  const count = settings.RUNNER_ORIGIN ? settings.RUNNER_CAPACITY : settings[poolOf(pool).instances]
+  return Array.from({ length: count }, (_, index) => `${pool}-${index}`)
+}
+
+/** The pool that a slot belongs to, by its name. */
+export function poolOfSlot(slot: string): (typeof POOLS)[PoolName] {
+  return poolOf(slot.slice(0, slot.lastIndexOf("-")))
+}
+
+function isPoolName(name: string): name is PoolName {
+  return Object.hasOwn(POOLS, name)
+}

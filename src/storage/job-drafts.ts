@@ -1,0 +1,135 @@
+import { eq } from "drizzle-orm"
+import type { TaskWork } from "../contract/task.ts"
+import { hasKeyShape } from "../crypto/api-key.ts"
+import { newId } from "../ids.ts"
+import { groupRows, runBatch } from "./database.ts"
+import type { AccountDatabase, Statement } from "./database.ts"
+import { insertIdempotency } from "./idempotency.ts"
+import type { Idempotency } from "./idempotency.ts"
+import { files } from "./schema/files.ts"
+import type { File } from "./schema/files.ts"
+import { jobs } from "./schema/jobs.ts"
+import { isFinal } from "./schema/states.ts"
+import { taskInputs, tasks } from "./schema/tasks.ts"
+import { uploads } from "./schema/uploads.ts"
+
+type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
+
+/** A task to come, and its pool; `blocked` where an input of it is still on its way. */
+export type TaskDraft = {
+  pool: string
+  task: NewRow<typeof tasks.$inferInsert>
+  inputs: { key: string; fileId: string }[]
+  blocked: boolean
+}
+
+/** All that one accepted request writes: its job, the tasks, the files to come, the upload it uses. */
+export type JobDraft = {
+  job: NewRow<typeof jobs.$inferInsert>
+  tasks: TaskDraft[]
+  files: NewRow<typeof files.$inferInsert>[]
+  uploadId?: string
+  /** What lets the request be sent again without a second job. */
+  once?: Idempotency | null
+}
+
+/** What every job is made of, whatever its kind. */
+export type JobFacts = {
+  /** Under which origin the caller knows the service. */
+  origin: string
+  now: number
+  priority: number
+  metadata: Record<string, string> | null
+  webhookUrl: string | null
+  retryOf?: string
+}
+
+/** Fields of requests that are columns of their jobs. */
+const COLUMN_FIELDS = new Set(["webhook", "metadata", "priority"])
+
+/** The row of a new job. */
+export function draftJob(facts: JobFacts, made: { id: string; kind: string; request: unknown }) {
+  const { origin, priority, metadata, webhookUrl, retryOf = null } = facts
+  return {
+    ...made,
+    request: keptRequest(made.request),
+    origin,
+    priority,
+    metadata,
+    webhookUrl,
+    retryOf,
+    state: "waiting" as const,
+    version: 0,
+    createdAt: facts.now,
+  }
+}
+
+/** The rows of a new task; `blocked` says whether an input is still on its way. */
+export function draftTask(
+  facts: JobFacts,
+  made: { jobId: string; work: TaskWork } & Omit<TaskDraft, "task">,
+): TaskDraft {
+  const { jobId, work, ...planned } = made
+  const { priority, now } = facts
+  const state = "waiting" as const
+  return { ...planned, task: { id: newId(), jobId, state, priority, work, createdAt: now } }
+}
+
+/** The inputs of a task, which is blocked while a file of them is still on its way. */
+export function draftInputs(
+  inputs: { key: string; fileId: string; file: File | null }[],
+): Pick<TaskDraft, "inputs" | "blocked"> {
+  return {
+    inputs: inputs.map(({ key, fileId }) => ({ key, fileId })),
+    blocked: inputs.some(({ file }) => file !== null && !isFinal(file.state)),
+  }
+}
+
+/** The row of a file that a job is to make. */
+export function draftOutput(
+  facts: JobFacts,
+  made: { jobId: string; outputKey: string; name: string },
+) {
+  return {
+    ...made,
+    id: newId(),
+    source: "output" as const,
+    state: "waiting" as const,
+    createdAt: facts.now,
+  }
+}
+
+/**
+ * A request as it may be kept and shown again: fields that are columns of its job are left out, and an
+ * API key in it, as in `?key=`, is taken out.
+ */
+function keptRequest(request: unknown): unknown {
+  const fields = request instanceof Object ? Object.entries(request) : []
+  const kept = fields.filter(([name]) => !COLUMN_FIELDS.has(name))
+  const text = JSON.stringify(Object.fromEntries(kept))
+  return JSON.parse(
+    text.replace(/lathe_[0-9A-Za-z]{40}/g, (key) => (hasKeyShape(key) ? "lathe_redacted" : key)),
+  )
+}
+
+/** Columns of a row of `files` that a draft may set. */
+const FILE_COLUMNS = 18
+
+/** Writes a draft in one batch. */
+export async function createJob(database: AccountDatabase, draft: JobDraft): Promise<void> {
+  const { accountId, sql } = database
+  const { id: jobId, createdAt } = draft.job
+  const inputs = draft.tasks.flatMap((made) =>
+    made.inputs.map((input) => ({ taskId: made.task.id, ...input })),
+  )
+  const newFiles = draft.files.map((file) => ({ ...file, accountId }))
+  const statements: Statement[] = [
+    ...(draft.once ? insertIdempotency(database, draft.once, { jobId, createdAt }) : []),
+    sql.insert(jobs).values({ ...draft.job, accountId }),
+    ...draft.tasks.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
+    ...groupRows(inputs, 3).map((rows) => sql.insert(taskInputs).values(rows)),
+    ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
+  ]
+  if (draft.uploadId) statements.push(sql.delete(uploads).where(eq(uploads.id, draft.uploadId)))
+  await runBatch(sql, statements)
+}

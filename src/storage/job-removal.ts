@@ -1,0 +1,73 @@
+import { and, eq, inArray, isNotNull, lt, sql } from "drizzle-orm"
+import { groupRows, runBatch } from "./database.ts"
+import type { AccountDatabase, Database } from "./database.ts"
+import { prefixOf } from "./objects.ts"
+import { deliveries, deliveryTries } from "./schema/deliveries.ts"
+import { files } from "./schema/files.ts"
+import { idempotency, jobs } from "./schema/jobs.ts"
+import { taskInputs, tasks } from "./schema/tasks.ts"
+import { garbage } from "./schema/uploads.ts"
+import type { JobSnapshot } from "./transitions.ts"
+
+/** D1 takes 100 bound parameters a statement. */
+const ROWS_MAX = 90
+
+/**
+ * Removes a job that is over with its tasks and files, whose objects become garbage. Its webhook
+ * stays. A task of another job that reads one of the files keeps the bytes until it is done.
+ */
+export async function removeJob(
+  { accountId, sql: database }: AccountDatabase,
+  ended: JobSnapshot,
+  now: number,
+): Promise<void> {
+  const { id: jobId } = ended.job
+  const left = ended.files.flatMap(({ id, objectKey }) =>
+    objectKey === null ? [] : [{ prefix: prefixOf(objectKey), fileId: id, dueAt: now }],
+  )
+  const ownTasks = sql`(select id from tasks where job_id = ${jobId} and account_id = ${accountId})`
+  await runBatch(database, [
+    ...groupRows(left, 4).map((rows) =>
+      database.insert(garbage).values(rows).onConflictDoNothing(),
+    ),
+    database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${ownTasks}`),
+    database.delete(tasks).where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
+    database.delete(files).where(and(eq(files.jobId, jobId), eq(files.accountId, accountId))),
+    database
+      .delete(idempotency)
+      .where(and(eq(idempotency.accountId, accountId), eq(idempotency.jobId, jobId))),
+    database.delete(jobs).where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId))),
+  ])
+}
+
+/** Deletes some of the jobs, of all accounts, that ended before a moment; their files stay. */
+export async function deleteFinishedJobs(database: Database, before: number): Promise<void> {
+  const old = await database
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(isNotNull(jobs.completedAt), lt(jobs.completedAt, before)))
+    .limit(ROWS_MAX)
+  const ids = old.map((job) => job.id)
+  if (ids.length === 0) return
+  const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${inArray(tasks.jobId, ids)})`
+  await runBatch(database, [
+    database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${theirTasks}`),
+    database.delete(tasks).where(inArray(tasks.jobId, ids)),
+    database.delete(jobs).where(inArray(jobs.id, ids)),
+  ])
+}
+
+/** Deletes some of the deliveries, of all accounts, that ended before a moment, with their tries. */
+export async function deleteEndedDeliveries(database: Database, before: number): Promise<void> {
+  const old = await database
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(and(isNotNull(deliveries.completedAt), lt(deliveries.completedAt, before)))
+    .limit(ROWS_MAX)
+  const ids = old.map((delivery) => delivery.id)
+  if (ids.length === 0) return
+  await runBatch(database, [
+    database.delete(deliveryTries).where(inArray(deliveryTries.deliveryId, ids)),
+    database.delete(deliveries).where(inArray(deliveries.id, ids)),
+  ])
+}

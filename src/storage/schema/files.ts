@@ -1,0 +1,41 @@
+import { sql } from "drizzle-orm"
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { Bundle } from "../../contract/bundle.ts"
+import type { FailureCode } from "../../contract/failure.ts"
+import type { ProbeResult } from "../../contract/probe.ts"
+import { FILE_SOURCES, STATES } from "./states.ts"
+
+export const files = sqliteTable(
+  "files",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    jobId: text("job_id").notNull(),
+    /** The key of the command's output that this file is; none for an upload. */
+    outputKey: text("output_key"),
+    name: text("name").notNull(),
+    source: text("source", { enum: FILE_SOURCES }).notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    objectKey: text("object_key"),
+    sizeBytes: integer("size_bytes"),
+    contentType: text("content_type"),
+    probe: text("probe", { mode: "json" }).$type<ProbeResult>(),
+    /** Where the whole probe is when it is too big for a row; `probe` then has no streams. */
+    probeObjectKey: text("probe_object_key"),
+    probeError: text("probe_error"),
+    /** What a file of several files consists of; none for a plain one. */
+    bundle: text("bundle", { mode: "json" }).$type<Bundle>(),
+    errorCode: text("error_code").$type<FailureCode>(),
+    errorMessage: text("error_message"),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("files_of_job").on(table.jobId),
+    index("files_listed")
+      .on(table.accountId, table.id)
+      .where(sql`object_key is not null`),
+  ],
+)
+
+export type File = typeof files.$inferSelect

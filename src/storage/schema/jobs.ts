@@ -1,0 +1,86 @@
+import { sql } from "drizzle-orm"
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { Member } from "../../contract/bundle.ts"
+import type { FailureCode } from "../../contract/failure.ts"
+import { STATES } from "./states.ts"
+
+export const jobs = sqliteTable(
+  "jobs",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    kind: text("kind").notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    /** Rises with every transition, which requires it as it was read (optimistic concurrency). */
+    version: integer("version").notNull(),
+    priority: integer("priority").notNull(),
+    request: text("request", { mode: "json" }).$type<unknown>().notNull(),
+    result: text("result", { mode: "json" }).$type<JobResult>(),
+    /** Called when the job ends; null without a webhook. */
+    webhookUrl: text("webhook_url"),
+    /** Under which origin its caller knows the service; records in webhooks link to it. */
+    origin: text("origin").notNull(),
+    /** The job whose request this one does again. */
+    retryOf: text("retry_of"),
+    metadata: text("metadata", { mode: "json" }).$type<Record<string, string>>(),
+    errorCode: text("error_code").$type<FailureCode>(),
+    errorMessage: text("error_message"),
+    errorLines: text("error_lines", { mode: "json" }).$type<string[]>(),
+    /** How far the job was when it ended, in percent; while it runs its dispatcher knows. */
+    progress: real("progress"),
+    processingMs: integer("processing_ms").notNull().default(0),
+    attempts: integer("attempts").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    acceptedAt: integer("accepted_at"),
+    startedAt: integer("started_at"),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("jobs_listed").on(table.accountId, table.id),
+    index("jobs_listed_by_kind").on(table.accountId, table.kind, table.id),
+    index("jobs_open")
+      .on(table.accountId)
+      .where(sql`state in ('waiting', 'running')`),
+    index("jobs_finished")
+      .on(table.completedAt)
+      .where(sql`completed_at is not null`),
+    index("jobs_unaccepted")
+      .on(table.createdAt)
+      .where(sql`accepted_at is null and state in ('waiting', 'running')`),
+  ],
+)
+
+/** Creates that a caller may send again: the same key and body mean the same job for a day. */
+export const idempotency = sqliteTable(
+  "idempotency",
+  {
+    accountId: text("account_id").notNull(),
+    key: text("key").notNull(),
+    bodyHash: text("body_hash").notNull(),
+    jobId: text("job_id").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.key] }),
+    index("idempotency_by_age").on(table.createdAt),
+  ],
+)
+
+/** What a job made, kept with it: facts of each output as they were at its end. */
+export type JobResult = {
+  outputs: {
+    key: string
+    fileId: string
+    name: string
+    sizeBytes: number
+    contentType: string
+    codec?: string
+    durationSeconds?: number
+    width?: number
+    height?: number
+    /** The members of a bundle; lists leave them out where they are many. */
+    files?: Omit<Member, "crc32">[]
+  }[]
+}
+
+export type Job = typeof jobs.$inferSelect

@@ -1,0 +1,16 @@
+/** States of jobs, tasks and files inside the service; callers read other words, made by views. */
+export const STATES = ["waiting", "running", "succeeded", "failed", "canceled"] as const
+export type State = (typeof STATES)[number]
+
+export const OPEN_STATES = ["waiting", "running"] as const satisfies readonly State[]
+export type FinalState = Exclude<State, (typeof OPEN_STATES)[number]>
+
+export function isFinal(state: State): state is FinalState {
+  return state !== "waiting" && state !== "running"
+}
+
+export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+export const FILE_SOURCES = ["upload", "output"] as const
+export type FileSource = (typeof FILE_SOURCES)[number]

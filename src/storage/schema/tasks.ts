@@ -1,0 +1,50 @@
+import { sql } from "drizzle-orm"
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import type { TaskResult, TaskWork } from "../../contract/task.ts"
+import { STATES } from "./states.ts"
+
+export const tasks = sqliteTable(
+  "tasks",
+  {
+    id: text("id").primaryKey(),
+    jobId: text("job_id").notNull(),
+    accountId: text("account_id").notNull(),
+    state: text("state", { enum: STATES }).notNull(),
+    /** Number of the dispatch; every write that comes back is checked against it. */
+    fence: integer("fence").notNull().default(0),
+    priority: integer("priority").notNull(),
+    work: text("work", { mode: "json" }).$type<TaskWork>().notNull(),
+    /** What it reported, kept until the last task of its job is done. */
+    result: text("result", { mode: "json" }).$type<TaskResult>(),
+    slot: text("slot"),
+    /** Number of the slot's allocation that the running dispatch holds. */
+    allocation: integer("grant"),
+    failures: integer("failures").notNull().default(0),
+    interruptions: integer("interruptions").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("tasks_of_job").on(table.jobId),
+    index("tasks_open")
+      .on(table.accountId)
+      .where(sql`state in ('waiting', 'running')`),
+  ],
+)
+
+export const taskInputs = sqliteTable(
+  "task_inputs",
+  {
+    taskId: text("task_id").notNull(),
+    key: text("key").notNull(),
+    fileId: text("file_id").notNull(),
+    /** Where the bytes are, noted when the task is claimed: a file deleted later is read to its end. */
+    objectKey: text("object_key"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.taskId, table.key] }),
+    index("task_inputs_of_file").on(table.fileId),
+  ],
+)
+
+export type Task = typeof tasks.$inferSelect

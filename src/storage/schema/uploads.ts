@@ -1,0 +1,41 @@
+import { sql } from "drizzle-orm"
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+
+/** Bytes on their way into R2, so that whatever is abandoned can be found and removed. */
+export const uploads = sqliteTable(
+  "uploads",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    objectKey: text("object_key").notNull(),
+    /** R2's multipart id; none while the bytes fit one put. */
+    multipartId: text("multipart_id"),
+    /** The task that writes it; none for a caller's upload. */
+    taskId: text("task_id"),
+    createdAt: integer("created_at").notNull(),
+    dyingAt: integer("dying_at"),
+  },
+  (table) => [
+    index("uploads_by_age").on(table.createdAt),
+    index("uploads_dying")
+      .on(table.dyingAt)
+      .where(sql`dying_at is not null`),
+    index("uploads_object").on(table.objectKey),
+  ],
+)
+
+/** Prefixes in R2 without an owner; each is deleted twice with an hour between. */
+export const garbage = sqliteTable(
+  "garbage",
+  {
+    prefix: text("prefix").primaryKey(),
+    /** A deleted file's objects wait until no running task names the file. */
+    fileId: text("file_id"),
+    dueAt: integer("due_at").notNull(),
+    passes: integer("passes").notNull().default(0),
+  },
+  (table) => [index("garbage_due").on(table.dueAt)],
+)
+
+export type Upload = typeof uploads.$inferSelect
+export type Garbage = typeof garbage.$inferSelect

@@ -1,0 +1,117 @@
+import { isPlausibleAllocation } from "../contract/slot-allocation.ts"
+import type { SlotAllocation } from "../rpc.ts"
+
+export type SlotTables = ReturnType<typeof openSlotTables>
+
+/**
+ * The pool's own tables: slots allocated, who wants how many, and who had each slot last. Tables
+ * and columns keep the names that deployed objects made them under.
+ */
+export function openSlotTables(sql: SqlStorage) {
+  sql.exec(`create table if not exists grants (
+    id integer primary key, slot text not null unique, account_id text not null)`)
+  sql.exec(`create table if not exists askers (
+    account_id text primary key, ask integer not null, want integer not null,
+    heard_at integer not null, turn integer not null)`)
+  sql.exec(`create table if not exists slots (
+    slot text primary key, account_id text not null, last_grant integer not null)`)
+  return { ...allocationTable(sql), ...requesterTable(sql), ...slotTable(sql) }
+}
+
+function allocationTable(sql: SqlStorage) {
+  const columns = `id, slot, account_id as accountId`
+  return {
+    all: () => sql.exec<SlotAllocation>(`select ${columns} from grants order by id`).toArray(),
+    of: (accountId: string) =>
+      sql
+        .exec<SlotAllocation>(
+          `select ${columns} from grants where account_id = ? order by id`,
+          accountId,
+        )
+        .toArray(),
+    allocate(made: SlotAllocation): void {
+      sql.exec(
+        "insert into grants (id, slot, account_id) values (?, ?, ?)",
+        made.id,
+        made.slot,
+        made.accountId,
+      )
+    },
+    /** Frees an allocation, if it is this account's. */
+    free(id: number, accountId: string): void {
+      sql.exec("delete from grants where id = ? and account_id = ?", id, accountId)
+    },
+  }
+}
+
+/** An account that requested slots: its last request, and when its turn was last. */
+export type Requester = {
+  accountId: string
+  number: number
+  wanted: number
+  heardAt: number
+  turn: number
+}
+
+function requesterTable(sql: SqlStorage) {
+  const columns = `account_id as accountId, ask as number, want as wanted, heard_at as heardAt, turn`
+  return {
+    requester: (accountId: string) =>
+      sql
+        .exec<Requester>(`select ${columns} from askers where account_id = ?`, accountId)
+        .toArray()[0],
+    /** The account whose turn is next among those that want a slot. */
+    nextRequester: () =>
+      sql
+        .exec<Requester>(`select ${columns} from askers where want > 0 order by turn limit 1`)
+        .toArray()[0],
+    /** Accounts that hold or want a slot and sent no request since a moment. */
+    silentRequesters: (since: number) =>
+      sql
+        .exec<{ accountId: string }>(
+          `select account_id as accountId from askers where heard_at < ? and
+           (want > 0 or account_id in (select account_id from grants))`,
+          since,
+        )
+        .toArray()
+        .map((row) => row.accountId),
+    saveRequester(requester: Requester): void {
+      sql.exec(
+        `insert or replace into askers (account_id, ask, want, heard_at, turn)
+         values (?, ?, ?, ?, ?)`,
+        requester.accountId,
+        requester.number,
+        requester.wanted,
+        requester.heardAt,
+        requester.turn,
+      )
+    },
+  }
+}
+
+function slotTable(sql: SqlStorage) {
+  return {
+    /** The account that had a slot last; none where it is fresh. */
+    lastHolder: (slot: string) =>
+      sql
+        .exec<{ accountId: string }>(
+          "select account_id as accountId from slots where slot = ?",
+          slot,
+        )
+        .toArray()[0]?.accountId ?? null,
+    saveHolder(made: SlotAllocation): void {
+      sql.exec(
+        "insert or replace into slots (slot, account_id, last_grant) values (?, ?, ?)",
+        made.slot,
+        made.accountId,
+        made.id,
+      )
+    },
+    /** The highest number that an allocation has had of those that are plausible. */
+    lastAllocation: (now: number) =>
+      sql
+        .exec<{ id: number }>("select last_grant as id from slots order by id desc")
+        .toArray()
+        .find(({ id }) => isPlausibleAllocation(id, now))?.id ?? 0,
+  }
+}

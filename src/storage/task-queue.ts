@@ -1,0 +1,188 @@
+/**
+ * The states of a queued task. `blocked`: an input is still to come. `ready`: it waits for a slot.
+ * `starting`: it has a slot. `posting`: it is claimed in D1 and is being handed to a runner.
+ * `running`: a runner took it, and its lease counts.
+ */
+export type QueuedTaskState = "blocked" | "ready" | "starting" | "posting" | "running"
+
+/** A task as its dispatcher queues it; D1 says what is true, this says what was last done. */
+export type QueuedTask = {
+  id: string
+  jobId: string
+  /** The pool of runners that does it. */
+  pool: string
+  priority: number
+  state: QueuedTaskState
+  fence: number | null
+  slot: string | null
+  /** Number of the slot's allocation. */
+  allocation: number | null
+  leaseUntil: number
+  /** A requeued task is not started again before this moment. */
+  notBefore: number
+  boot: string | null
+}
+
+export type TaskQueue = ReturnType<typeof openTaskQueue>
+
+/** The dispatcher's own tables: the tasks it queues, and what it requested of and got from pools. */
+export function openTaskQueue(sql: SqlStorage) {
+  // What earlier versions kept here is in D1 too, and is taken from there.
+  for (const table of ["held", "spent", "facts"]) sql.exec(`drop table if exists ${table}`)
+  sql.exec(`create table if not exists queued_tasks (
+    id text primary key, job_id text not null, pool text not null, priority integer not null,
+    state text not null, fence integer, slot text, allocation integer,
+    lease_until integer not null, not_before integer not null, boot text)`)
+  sql.exec(
+    "create index if not exists queued_tasks_order on queued_tasks (state, priority desc, id)",
+  )
+  sql.exec(`create table if not exists used_allocations (
+    pool text not null, allocation integer not null, primary key (pool, allocation))`)
+  sql.exec(`create table if not exists pool_requests (
+    pool text primary key, number integer not null, is_open integer not null)`)
+  sql.exec("create table if not exists queue_account (id text primary key)")
+  return { ...taskReads(sql), ...taskWrites(sql), ...poolTables(sql), ...accountFact(sql) }
+}
+
+const COLUMNS = `id, job_id as jobId, pool, priority, state, fence, slot, allocation,
+  lease_until as leaseUntil, not_before as notBefore, boot`
+
+function taskReads(sql: SqlStorage) {
+  function select(where: string, ...values: SqlStorageValue[]): QueuedTask[] {
+    return sql.exec<QueuedTask>(`select ${COLUMNS} from queued_tasks ${where}`, ...values).toArray()
+  }
+  return {
+    find: (id: string) => select("where id = ?", id)[0] ?? null,
+    all: () => select(""),
+    ofJob: (jobId: string) => select("where job_id = ?", jobId),
+    blocked: () => select("where state = 'blocked'"),
+    /** Tasks that could start now, of all pools or of one, in the order in which they are to. */
+    ready: (limit: number, now: number, pool: string | null = null) =>
+      select(
+        `where state = 'ready' and not_before <= ? and (? is null or pool = ?)
+         order by priority desc, id limit ?`,
+        now,
+        pool,
+        pool,
+        limit,
+      ),
+    /** Milliseconds until the first task that backs off may start; null where none does. */
+    nextReadyIn(now: number): number | null {
+      const { first } = sql
+        .exec<{ first: number | null }>(
+          "select min(not_before) as first from queued_tasks where state = 'ready' and not_before > ?",
+          now,
+        )
+        .one()
+      return first === null ? null : first - now
+    },
+    /** Tasks that hold a slot. */
+    underWay: () => select("where state in ('starting', 'posting', 'running')"),
+    isEmpty: () => sql.exec("select 1 from queued_tasks limit 1").toArray().length === 0,
+  }
+}
+
+function taskWrites(sql: SqlStorage) {
+  return {
+    /** Queues a task; one that is queued already stays as it is. True where it is new. */
+    add(task: QueuedTask): boolean {
+      const { rowsWritten } = sql.exec(
+        `insert into queued_tasks (id, job_id, pool, priority, state, fence, slot, allocation,
+         lease_until, not_before, boot) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         on conflict do nothing`,
+        task.id,
+        task.jobId,
+        task.pool,
+        task.priority,
+        ...stateValues(task),
+      )
+      return rowsWritten > 0
+    },
+    save(task: QueuedTask): void {
+      sql.exec(
+        `update queued_tasks set state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
+         not_before = ?, boot = ? where id = ?`,
+        ...stateValues(task),
+        task.id,
+      )
+    },
+    remove(id: string): void {
+      sql.exec("delete from queued_tasks where id = ?", id)
+    },
+  }
+}
+
+function stateValues(task: QueuedTask): SqlStorageValue[] {
+  const { state, fence, slot, allocation, leaseUntil, notBefore, boot } = task
+  return [state, fence, slot, allocation, leaseUntil, notBefore, boot]
+}
+
+/** The last request to a pool; `isOpen` where the pool may still allocate for it. */
+export type LastRequest = { number: number; isOpen: boolean }
+
+function poolTables(sql: SqlStorage) {
+  return {
+    /** Pools that slots were requested from, or that tasks have slots of. */
+    pools: () =>
+      sql
+        .exec<{ pool: string }>(
+          "select pool from pool_requests union select pool from used_allocations",
+        )
+        .toArray()
+        .map(({ pool }) => pool),
+    lastRequest(pool: string): LastRequest | null {
+      const [row] = sql
+        .exec<{ number: number; isOpen: number }>(
+          "select number, is_open as isOpen from pool_requests where pool = ?",
+          pool,
+        )
+        .toArray()
+      return row ? { number: row.number, isOpen: row.isOpen === 1 } : null
+    },
+    saveRequest(pool: string, { number, isOpen }: LastRequest): void {
+      sql.exec(
+        "insert or replace into pool_requests (pool, number, is_open) values (?, ?, ?)",
+        pool,
+        number,
+        isOpen ? 1 : 0,
+      )
+    },
+    /** Allocations that had their task; none is used for a second one. */
+    usedAllocations: (pool: string) =>
+      sql
+        .exec<{ id: number }>("select allocation as id from used_allocations where pool = ?", pool)
+        .toArray()
+        .map(({ id }) => id),
+    hasUsedAllocations: () =>
+      sql.exec("select 1 from used_allocations limit 1").toArray().length > 0,
+    markUsed(pool: string, allocation: number): void {
+      sql.exec(
+        "insert or ignore into used_allocations (pool, allocation) values (?, ?)",
+        pool,
+        allocation,
+      )
+    },
+    /** Deletes used allocations that the pool has freed; `known` are those that it still knows. */
+    keepUsed(pool: string, known: number[]): void {
+      sql.exec(
+        `delete from used_allocations where pool = ? and
+         allocation not in (select value from json_each(?))`,
+        pool,
+        JSON.stringify(known),
+      )
+    },
+  }
+}
+
+function accountFact(sql: SqlStorage) {
+  return {
+    /** The account whose queue this is; null before its first task. */
+    account(): string | null {
+      const rows = sql.exec<{ id: string }>("select id from queue_account").toArray()
+      return rows[0]?.id ?? null
+    },
+    saveAccount(id: string): void {
+      sql.exec("insert or ignore into queue_account (id) values (?)", id)
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { and, eq, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { z } from "zod"
+import { runBatch } from "./database.ts"
+import type { AccountDatabase, Statement } from "./database.ts"
+import type { NewDelivery } from "./deliveries.ts"
+import { deliveries } from "./schema/deliveries.ts"
+import { files } from "./schema/files.ts"
+import type { File } from "./schema/files.ts"
+import { jobs } from "./schema/jobs.ts"
+import type { Job } from "./schema/jobs.ts"
+import { tasks } from "./schema/tasks.ts"
+import type { Task } from "./schema/tasks.ts"
+import { garbage } from "./schema/uploads.ts"
+
+/** One consistent read of a job, its tasks and its files; what transitions are computed from. */
+export type JobSnapshot = { job: Job; tasks: Task[]; files: File[] }
+
+export async function readSnapshot(
+  { accountId, sql: database }: AccountDatabase,
+  jobId: string,
+): Promise<JobSnapshot | null> {
+  const [[job], jobTasks, jobFiles] = await database.batch([
+    database
+      .select()
+      .from(jobs)
+      .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId))),
+    database
+      .select()
+      .from(tasks)
+      .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
+    database
+      .select()
+      .from(files)
+      .where(and(eq(files.jobId, jobId), eq(files.accountId, accountId))),
+  ])
+  return job ? { job, tasks: jobTasks, files: jobFiles } : null
+}
+
+/** What one transition of a job writes; pure code makes it from a snapshot. */
+export type Transition = {
+  job: Partial<Job>
+  tasks: { id: string; set: Partial<Task> }[]
+  files: { id: string; set: Partial<File> }[]
+  garbage: { prefix: string; fileId?: string }[]
+  /** The webhook that tells of the job's end. */
+  delivery?: NewDelivery
+}
+
+/**
+ * Writes a transition in one batch that holds only if the job is still at `version`, and raises it
+ * (optimistic concurrency). False where the job changed meanwhile: read again and compute anew.
+ */
+export async function applyTransition(
+  database: AccountDatabase,
+  applied: { jobId: string; version: number; transition: Transition; now: number },
+): Promise<boolean> {
+  const { accountId, sql: db } = database
+  const { jobId, version, transition } = applied
+  const isUnchanged = jobIsAt(database, jobId, version)
+  const raiseVersion = db
+    .update(jobs)
+    .set({ ...transition.job, version: version + 1 })
+    .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId), eq(jobs.version, version)))
+    .returning({ id: jobs.id })
+  const results = await runBatch(db, [
+    ...transition.tasks.map(({ id, set }) =>
+      db
+        .update(tasks)
+        .set(set)
+        .where(and(eq(tasks.id, id), isUnchanged)),
+    ),
+    ...transition.files.map(({ id, set }) =>
+      db
+        .update(files)
+        .set(set)
+        .where(and(eq(files.id, id), isUnchanged)),
+    ),
+    ...transition.garbage.map(({ prefix, fileId }) =>
+      db
+        .insert(garbage)
+        .select(sql`select ${prefix}, ${fileId ?? null}, ${applied.now}, 0 where ${isUnchanged}`)
+        .onConflictDoNothing(),
+    ),
+    ...(transition.delivery ? [insertOnce(database, transition.delivery, isUnchanged)] : []),
+    raiseVersion,
+  ])
+  return z.array(z.unknown()).parse(results.at(-1)).length === 1
+}
+
+/** Inserts the delivery of a job's end, of which there is one at most. */
+function insertOnce(
+  { accountId, sql: database }: AccountDatabase,
+  made: NewDelivery,
+  isUnchanged: SQL,
+): Statement {
+  const { id, jobId, type, url, body, state, nextTryAt, createdAt } = made
+  return database
+    .insert(deliveries)
+    .select(
+      sql`select ${id}, ${accountId}, ${jobId}, ${type}, ${url}, ${body}, ${state}, 0, ${nextTryAt}, ${createdAt}, null where ${isUnchanged}`,
+    )
+    .onConflictDoNothing()
+}
+
+function jobIsAt({ accountId, sql: database }: AccountDatabase, id: string, version: number): SQL {
+  const found = database
+    .select({ one: sql`1` })
+    .from(jobs)
+    .where(and(eq(jobs.id, id), eq(jobs.accountId, accountId), eq(jobs.version, version)))
+  return sql`exists ${found}`
+}

@@ -1,0 +1,196 @@
+import { beforeAll, describe, expect, it } from "vitest"
+import { makeKey } from "../../src/crypto/api-key.ts"
+import type { Operation } from "../../src/http/operation.ts"
+import { OPERATIONS } from "../../src/operations.ts"
+import { ask, askOperator, makeCaller } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+import { findParameters, makeMembers, pathOf, sendExample } from "../support/operations.ts"
+import { readProblem } from "../support/problem.ts"
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+const PROBLEM_JSON = "application/problem+json"
+
+const named = OPERATIONS.map((operation) => [operation.operationId, operation] as const)
+const keyed = named.filter(([, { isOpen }]) => !isOpen)
+const open = named.filter(([, { isOpen }]) => isOpen)
+const ofMembers = keyed.filter(([, { path }]) => path.includes("{id}"))
+const paths = [...Map.groupBy(OPERATIONS, ({ path }) => path)]
+
+let caller: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("every operation")
+})
+
+/** An account that has one of everything. */
+async function makeOwner(name: string): Promise<Caller> {
+  const owner = await makeCaller(name)
+  await makeMembers(owner)
+  return owner
+}
+
+async function makeRevokedKey(): Promise<string> {
+  const { id, key } = await makeCaller("revoked")
+  await askOperator(`/keys/${id}`, { method: "DELETE" })
+  return key
+}
+
+describe("the list of operations", () => {
+  it("has some of each kind", () => {
+    for (const some of [keyed, open, ofMembers, paths]) expect(some.length).toBeGreaterThan(1)
+  })
+})
+
+describe("without a key that is valid", () => {
+  let keys: (string | null)[]
+
+  beforeAll(async () => {
+    keys = [null, "", "lathe_short", makeKey(), await makeRevokedKey()]
+  })
+
+  it.each(keyed)("%s is refused with 401", async (_, operation) => {
+    for (const key of keys) {
+      for (const accept of ["*/*", PROBLEM_JSON]) {
+        const given = { accept, ...(key !== null && { "x-api-key": key }) }
+        const answer = await sendExample(operation, operation.example, given)
+        expect([key, answer.status]).toEqual([key, 401])
+        expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="lathe"')
+        const type = accept === PROBLEM_JSON ? PROBLEM_JSON : "application/json"
+        expect(answer.headers.get("content-type")).toBe(type)
+        expect(await readProblem(answer)).toMatchObject({
+          code: "invalid_token",
+          message: "The API key is missing, invalid or revoked.",
+        })
+      }
+    }
+  })
+
+  it.each(open)("%s answers", async (_, operation) => {
+    for (const key of keys) {
+      const answer = await sendExample(operation, {}, key === null ? {} : { "x-api-key": key })
+      expect(answer.status).toBe(operation.answer.status)
+      await answer.body?.cancel()
+    }
+  })
+})
+
+describe("another method of the path", () => {
+  it.each(paths)("%s is answered with 405 and those that it takes", async (_, operations) => {
+    const own = operations.map(({ method }) => method.toUpperCase())
+    const allow = [...own, ...(own.includes("GET") ? ["HEAD"] : [])].toSorted().join(", ")
+    const [operation] = operations
+    if (!operation) throw new Error("a path without operations")
+    const path = pathOf(operation, operation.example ?? {})
+    for (const method of METHODS.filter((each) => !own.includes(each))) {
+      const answer = await ask(path, { method, headers: { "x-api-key": caller.key } })
+      expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, allow])
+      expect((await readProblem(answer)).code_name).toBe("method_not_allowed")
+    }
+  })
+})
+
+describe("an unknown query parameter", () => {
+  it.each(named)("of %s is named in a 422", async (_, operation) => {
+    const { method, example = {} } = operation
+    const headers = { "x-api-key": caller.key, accept: PROBLEM_JSON }
+    const path = `${pathOf(operation, example)}?nonsense=1`
+    const answer = await ask(path, { method: method.toUpperCase(), headers })
+    expect(answer.status).toBe(422)
+    expect(answer.headers.get("content-type")).toBe(PROBLEM_JSON)
+    const { details } = await readProblem(answer)
+    expect(details.map(({ field }) => field)).toEqual(["nonsense"])
+  })
+})
+
+describe("what an account does not have", () => {
+  let owner: Caller
+
+  beforeAll(async () => {
+    owner = await makeOwner("owner")
+  })
+
+  it.each(ofMembers)(
+    "is not found by %s, be it another account's or nobody's",
+    async (_, operation) => {
+      expect(operation.errors).toContain("not_found")
+      const theirs = await findParameters(owner, operation)
+      const bodies = []
+      for (const id of [theirs["id"] ?? "", crypto.randomUUID(), "no-id"]) {
+        const answer = await sendExample(operation, { ...theirs, id }, { "x-api-key": caller.key })
+        expect([id, answer.status]).toEqual([id, 404])
+        bodies.push(await readProblem(answer))
+      }
+      expect(bodies[1]).toEqual(bodies[0])
+      expect(bodies[2]).toEqual(bodies[0])
+      expect(await findParameters(owner, operation)).toMatchObject({ id: theirs["id"] })
+    },
+  )
+})
+
+describe("an operation's own example", () => {
+  it.each(named)("%s is answered as it promises", async (name, operation) => {
+    const owner = await makeOwner(`owner of ${name}`)
+    const parameters = await findParameters(owner, operation)
+    const answer = await sendExample(operation, parameters, { "x-api-key": owner.key })
+    const { facts, body, parsed } = await readSuccess(operation, answer)
+    expect(facts).toEqual(promisedBy(operation))
+    // Members that the schema does not know are missing in what it parses.
+    expect(parsed).toEqual(body)
+  })
+
+  const examples = named.flatMap(([name, { bodies = {} }]) =>
+    Object.entries(bodies).map(([type, body]) => [name, type, body] as const),
+  )
+  it.each(examples)("%s: its %s is as its schema says", (_, __, { schema, example }) => {
+    expect(schema.safeParse(example).error).toBeUndefined()
+  })
+
+  const waiting = keyed.filter(([, { headers }]) => headers?.includes("Prefer"))
+  it.each(waiting)("%s is answered at once with `Prefer: wait=0`", async (name, operation) => {
+    const owner = await makeOwner(`waiter for ${name}`)
+    const parameters = await findParameters(owner, operation)
+    const given = { "x-api-key": owner.key, prefer: "wait=0" }
+    const answer = await sendExample(operation, parameters, given)
+    expect(answer.headers.get("preference-applied")).toBe("wait=0")
+    const { facts, body, parsed } = await readSuccess(operation, answer)
+    expect(facts).toEqual(promisedBy(operation))
+    expect(parsed).toEqual(body)
+  })
+
+  const typed = keyed.filter(([, { errors }]) => errors?.includes("unsupported_media_type"))
+  it.each(typed)("%s is refused under another media type", async (_, operation) => {
+    const headers = { "x-api-key": caller.key, "content-type": "text/plain" }
+    const answer = await ask(pathOf(operation, {}), { method: "POST", headers, body: "{}" })
+    expect([answer.status, (await readProblem(answer)).code_name]).toEqual([
+      415,
+      "unsupported_media_type",
+    ])
+  })
+})
+
+/** What an operation promises of the answer to a request that works, but for the body. */
+function promisedBy({ answer }: Operation) {
+  const { status, schema, mediaType, headers = {} } = answer
+  return {
+    status,
+    type: mediaType ?? (schema ? "application/json" : null),
+    hasLocation: "Location" in headers,
+    hasRequestId: true,
+  }
+}
+
+/** The same of an answer; `parsed` is its body as the operation's schema has it. */
+async function readSuccess({ answer: { schema } }: Operation, answer: Response) {
+  const { status, headers } = answer
+  const body = schema ? await answer.json() : await answer.body?.cancel()
+  return {
+    facts: {
+      status,
+      type: headers.get("content-type")?.split(";")[0] ?? null,
+      hasLocation: headers.get("location")?.startsWith("https://lathe.test/") ?? false,
+      hasRequestId: /^[0-9a-f-]{36}$/.test(headers.get("x-request-id") ?? ""),
+    },
+    body,
+    parsed: schema?.parse(body),
+  }
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
+import { chooseSandbox, describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { testSandbox } from "../../../container/sandbox/self-test.ts"
+import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { startHarness } from "../harness.ts"
+
+const attackPath = join(import.meta.dirname, "../../../container/launcher/build/attack")
+let workDir: string
+
+beforeEach(async () => {
+  workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
+})
+
+afterEach(() => rm(workDir, { recursive: true }))
+
+function settingsFor(more: NodeJS.ProcessEnv = {}) {
+  return makeSettings(readEnvironment({ WORK_DIR: workDir, ...more }))
+}
+
+test("a sandbox that withstands its attacks is chosen within a second", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const beganMs = performance.now()
+  const { sandbox, test: tried } = await chooseSandbox(settingsFor())
+  expect(performance.now() - beganMs).toBeLessThan(1000)
+  expect(sandbox?.tier).toBe(tried.tier)
+  expect(tried).toMatchObject({ ok: true, problem: null })
+  expect(tried.attacks.filter(({ refused }) => !refused)).toEqual([])
+})
+
+test("a temporary folder that only the runner may enter is supported", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const before = process.env["TMPDIR"]
+  onTestFinished(() => {
+    if (before === undefined) delete process.env["TMPDIR"]
+    else process.env["TMPDIR"] = before
+  })
+  process.env["TMPDIR"] = workDir
+  const { test: tried } = await chooseSandbox(settingsFor())
+  expect(tried).toMatchObject({ ok: true, problem: null })
+})
+
+test("the self-test sees every attack succeed where there is no sandbox", async () => {
+  const settings = settingsFor()
+  const place = { attackPath, ffmpegPath: settings.toolPaths.ffmpeg, workDir }
+  const tried = await testSandbox(describeSandbox("none", settings), place)
+  expect(tried.ok).toBe(false)
+  const held = tried.attacks.filter(({ refused }) => refused).map(({ name }) => name)
+  // The system itself may refuse this one.
+  expect(held.filter((name) => name !== "namespace")).toEqual([])
+})
+
+test("a runner whose tools work in no tier accepts no task, and health says why", async () => {
+  const settings = settingsFor({ FFMPEG_PATH: "/no/such/ffmpeg", ALLOW_UNSANDBOXED: "1" })
+  const choice = await chooseSandbox(settings)
+  const isOffered = (await findTiers()).length > 0
+  expect(choice.sandbox === null).toBe(isOffered)
+  const harness = await startHarness({}, { sandbox: null, test: choice.test })
+  const answer = await harness.call("POST", "/tasks", harness.order([["x"]]))
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toEqual({ error: "unsandboxed" })
+  const health = await harness.call("GET", "/health")
+  expect(await health.json()).toMatchObject({ sandbox: { tier: choice.test.tier } })
+  await harness.close()
+})

@@ -1,0 +1,210 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rm,
+  writeFile,
+} from "node:fs/promises"
+import { Socket, createServer } from "node:net"
+import { createSocket } from "node:dgram"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { launchArgv } from "../../../container/sandbox/sandbox.ts"
+import type { Launch, TaskSandbox, Tier } from "../../../container/sandbox/sandbox.ts"
+import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import type { ToolLimits } from "../../../container/settings.ts"
+
+/** A tier of the sandbox, with a runner that is root or an unprivileged user. */
+export type Variant = { tier: Tier; user: "root" | "unprivileged"; isSupported: boolean }
+
+export type ToolRun = { exitCode: number | null; signal: string | null; text: string }
+
+/** A workspace in a sandbox, and targets outside it that no tool may reach. */
+export type SandboxLab = {
+  taskSandbox: TaskSandbox
+  workspace: string
+  /** A folder outside that the tool's user owns; all its files contain the canary. */
+  outside: string
+  tcpPort: number
+  udpPort: number
+  unixPath: string
+  /** Runs a tool as the runner does, and waits for its end. */
+  run(tool: string, argv: string[], differing?: Partial<Launch>): Promise<ToolRun>
+  /** Runs ffmpeg with a command line that is split at blanks. */
+  ffmpeg(commandLine: string): Promise<ToolRun>
+  put(name: string, text: string): Promise<void>
+  /** What a tool reached or changed outside; empty where the sandbox held. */
+  findDamage(run: ToolRun): Promise<string[]>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export const CANARY = "canary-7f3a90-of-the-sandbox"
+
+const UNPRIVILEGED_UID = 23_456
+const isRoot = process.getuid?.() === 0
+const tiers = await findTiers()
+
+/** All variants; those that this machine does not support are skipped by name. */
+export const VARIANTS: Variant[] = (["namespaces", "landlock"] as const).flatMap((tier) =>
+  (["root", "unprivileged"] as const).map((user) => {
+    const hasUser = isRoot || user === "unprivileged"
+    return { tier, user, isSupported: tiers.includes(tier) && hasUser }
+  }),
+)
+
+/** Opens a lab whose sandbox has these limits. */
+export async function openSandboxLab(
+  { tier, user }: Variant,
+  limits: Partial<ToolLimits> = {},
+): Promise<SandboxLab> {
+  const base = await mkdtemp(join(tmpdir(), "lathe-sandbox-"))
+  await chmod(base, 0o711)
+  const settings = makeSettings(readEnvironment({}))
+  const described = describeSandbox(tier, {
+    ...settings,
+    limits: { ...settings.limits, ...limits },
+  })
+  const launcherPath = join(base, "launcher")
+  await copyFile(described.launcherPath, launcherPath)
+  const isUnprivileged = user === "unprivileged"
+  const sandbox = {
+    ...described,
+    launcherPath,
+    firstUid: isUnprivileged ? null : described.firstUid,
+  }
+  const uid = isUnprivileged && isRoot ? UNPRIVILEGED_UID : sandbox.firstUid
+  const workspace = await makeFolder(join(base, "workspace"), uid)
+  const outside = await makeFolder(join(base, "outside"), uid)
+  await putFile(join(outside, "secret"), CANARY, uid)
+  await putFile(join(outside, "words.srt"), `1\n00:00:00,000 --> 00:00:09,000\n${CANARY}\n`, uid)
+  await putFile(join(outside, "words.txt"), `;FFMETADATA1\ntitle=${CANARY}\n`, uid)
+  await putFile(join(outside, "sound.wav"), makeWave(CANARY.repeat(100)), uid)
+  const listeners = await openListeners(join(outside, "socket"), uid)
+  const before = (await readdir(outside)).length
+  const taskSandbox = { sandbox, uid: sandbox.firstUid }
+  const lab: SandboxLab = {
+    taskSandbox,
+    workspace,
+    outside,
+    ...listeners,
+    run(tool, argv, differing = {}) {
+      const access = "write" as const
+      const launch = { taskSandbox, tool, argv, cwd: workspace, access, timeLimitMs: 20_000 }
+      const identity = isUnprivileged && uid !== null ? { uid, gid: uid } : {}
+      return runArgv(launchArgv({ ...launch, ...differing }), workspace, identity)
+    },
+    ffmpeg: (commandLine) =>
+      lab.run("ffmpeg", [
+        "-nostdin",
+        "-hide_banner",
+        "-y",
+        ...commandLine.split(" ").filter(Boolean),
+      ]),
+    put: (name, text) => putFile(join(workspace, name), text, uid),
+    async findDamage({ text }) {
+      const secret = await readFile(join(outside, "secret"), "utf8")
+      const found = await filesWith(workspace, CANARY)
+      return [
+        ...(text.includes(CANARY) ? ["the canary is in the log"] : []),
+        ...found.map((name) => `the canary is in ${name}`),
+        ...(secret === CANARY ? [] : ["the secret was changed"]),
+        ...((await readdir(outside)).length === before ? [] : ["something was written outside"]),
+        ...(listeners.wasReached() ? ["a listener was reached"] : []),
+      ]
+    },
+    async [Symbol.asyncDispose]() {
+      listeners.close()
+      await rm(base, { recursive: true, force: true })
+    },
+  }
+  return lab
+}
+
+async function makeFolder(path: string, uid: number | null): Promise<string> {
+  await mkdir(path, { mode: 0o700 })
+  if (uid !== null) await chown(path, uid, uid)
+  return path
+}
+
+/** A WAV file of 8 bits with these samples, which decoding leaves as they are. */
+function makeWave(samples: string): Buffer {
+  const header = Buffer.alloc(44)
+  header.write("RIFF", 0)
+  header.writeUInt32LE(36 + samples.length, 4)
+  header.write("WAVEfmt ", 8)
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(1, 22)
+  header.writeUInt32LE(8000, 24)
+  header.writeUInt32LE(8000, 28)
+  header.writeUInt16LE(1, 32)
+  header.writeUInt16LE(8, 34)
+  header.write("data", 36)
+  header.writeUInt32LE(samples.length, 40)
+  return Buffer.concat([header, Buffer.from(samples)])
+}
+
+async function putFile(path: string, text: string | Buffer, uid: number | null): Promise<void> {
+  await writeFile(path, text)
+  if (uid !== null) await chown(path, uid, uid)
+}
+
+async function openListeners(unixPath: string, uid: number | null) {
+  let reached = 0
+  function note(socket?: unknown): void {
+    reached += 1
+    if (socket instanceof Socket) socket.destroy()
+  }
+  const tcp = createServer(note).listen(0, "127.0.0.1")
+  const unix = createServer(note).listen(unixPath)
+  const udp = createSocket("udp4", note)
+  udp.bind(0, "127.0.0.1")
+  await Promise.all([once(tcp, "listening"), once(unix, "listening"), once(udp, "listening")])
+  if (uid !== null) await chown(unixPath, uid, uid)
+  const address = tcp.address()
+  return {
+    tcpPort: typeof address === "object" ? (address?.port ?? 0) : 0,
+    udpPort: udp.address().port,
+    unixPath,
+    wasReached: () => reached > 0,
+    close() {
+      for (const each of [tcp, unix, udp]) each.close()
+    },
+  }
+}
+
+async function runArgv(
+  [tool, ...argv]: [string, ...string[]],
+  cwd: string,
+  identity: { uid?: number; gid?: number },
+): Promise<ToolRun> {
+  const child = spawn(tool, argv, {
+    cwd,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    ...identity,
+  })
+  let text = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      text = (text + chunk.toString("latin1")).slice(-200_000)
+    })
+  }
+  await once(child, "close")
+  return { exitCode: child.exitCode, signal: child.signalCode, text }
+}
+
+async function filesWith(folder: string, text: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true })
+  const contents = await Promise.all(
+    names.map((name) => readFile(join(folder, name), "latin1").catch(() => "")),
+  )
+  return names.filter((_, index) => contents[index]?.includes(text))
+}

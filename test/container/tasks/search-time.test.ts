@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { gatherBundles } from "../../../container/tasks/gather-bundles.ts"
+
+const never = new AbortController().signal
+const order = { inputs: [] }
+
+const outputs = Array.from({ length: 63 }, (_, index) => ({
+  key: `out_${index}`,
+  name: index < 8 ? `m${index}.mpd` : `p${index}.m3u8`,
+}))
+const names = Array.from({ length: 4700 }, (_, n) => `${"1".repeat(70)}${n + 10_000}.png`)
+
+/** A playlist that refers to each other playlist, and has templates of this form. */
+function textWith(template: (index: number) => string): string {
+  return [
+    ...Array.from({ length: 16 }, (_, index) => `<S media="${template(index)}"/>`),
+    ...outputs.map(({ name }) => `<BaseURL>${name}</BaseURL>\n${name}`),
+    ...names.map((name) => name.slice(-9)),
+  ].join("\n")
+}
+
+describe("of as many files and playlists as the limits allow, a bundle", () => {
+  let workspace: string
+
+  beforeEach(async () => {
+    workspace = await mkdtemp(join(tmpdir(), "lathe-bundle-"))
+    for (const name of names) await writeFile(join(workspace, name), "x")
+  })
+
+  afterEach(() => rm(workspace, { recursive: true }))
+
+  async function writePlaylists(text: string): Promise<void> {
+    for (const { name } of outputs) await writeFile(join(workspace, name), text)
+  }
+
+  test.for<[string, (index: number) => string]>([
+    ["a text that is nowhere", (index) => `$RepresentationID$$RepresentationID$q${index}`],
+    ["a text that is everywhere", (index) => `$RepresentationID$${"1".repeat(index + 1)}$Time$ng`],
+    ["a text that is nearly right", (index) => `1$RepresentationID$11$Time$0${index % 10}.png`],
+  ])("is gathered in time for %s, without blocking the event loop", async ([, template]) => {
+    await writePlaylists(textWith(template))
+    const delay = monitorEventLoopDelay({ resolution: 10 })
+    delay.enable()
+    const beganMs = performance.now()
+    const gathered = await gatherBundles({ workspace, order, signal: never }, outputs)
+    const tookMs = performance.now() - beganMs
+    delay.disable()
+    expect(gathered).toMatchObject({ blame: "caller", failure: { code: "file_limit" } })
+    expect(tookMs).toBeLessThan(5000)
+    expect(delay.max / 1e6).toBeLessThan(1500)
+  })
+
+  test("fails at its time limit, and ends when its run is aborted", async () => {
+    await writePlaylists(textWith(() => ""))
+    const late = await gatherBundles({ workspace, order, signal: never }, outputs, 1)
+    expect(late).toMatchObject({
+      blame: "caller",
+      failure: { code: "time_limit", message: expect.stringContaining("0.001 seconds") },
+    })
+    const ended = new AbortController()
+    const gathering = gatherBundles({ workspace, order, signal: ended.signal }, outputs)
+    ended.abort(new Error("nobody wants it"))
+    await expect(gathering).rejects.toThrow("nobody wants it")
+  })
+})

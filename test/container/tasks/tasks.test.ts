@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { probeTask } from "../../../src/contract/tasks/probe.ts"
+import { makeVideo, startHarness } from "../harness.ts"
+import type { Harness } from "../harness.ts"
+
+let video: Uint8Array<ArrayBuffer>
+let harness: Harness
+
+beforeAll(async () => {
+  video = await makeVideo()
+})
+
+beforeEach(async () => {
+  harness = await startHarness()
+})
+
+afterEach(async () => {
+  const left = await harness.workspaces()
+  await harness.close()
+  if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+})
+
+afterAll(() => {
+  video = new Uint8Array()
+})
+
+describe("a probe", () => {
+  test("describes a video, without a path of the machine", async () => {
+    harness.io.inputs.set("in_1", video)
+    const order = harness.order([["x"]], { work: { kind: "probe" } })
+    const report = await harness.finish(order)
+    expect(report).toMatchObject({
+      kind: "finished",
+      boot: harness.settings.boot,
+      result: {
+        kind: "probe",
+        probe: { width: 128, height: 72, format: { filename: "in_1.mp4" } },
+      },
+    })
+    if (report.kind !== "finished") return
+    const { probe } = probeTask.result.parse(report.result)
+    expect(probe.duration).toBeCloseTo(2, 1)
+    expect(probe.format_name).toContain("mp4")
+    expect(probe.streams).toHaveLength(2)
+    expect(report.processing_seconds).toBeGreaterThan(0)
+    expect(JSON.stringify(report)).not.toContain(harness.settings.workDir)
+  })
+
+  test.for([
+    ["plain text", "in_1.txt", "Plain words, over\nsome lines.\n"],
+    ["a broken video", "in_1.mp4", "This is no video"],
+    ["nothing", "in_1.mp4", ""],
+  ])("fails for good on %s", async ([, name = "", text = ""]) => {
+    const bytes = new TextEncoder().encode(text)
+    harness.io.inputs.set("in_1", bytes)
+    const inputs = [{ key: "in_1", name, size_bytes: bytes.length }]
+    const order = harness.order([["x"]], { work: { kind: "probe" }, inputs })
+    const report = await harness.finish(order)
+    expect(report).toMatchObject({
+      kind: "failed",
+      blame: "caller",
+      failure: { code: "probe_failed" },
+    })
+    if (report.kind !== "failed") return
+    expect(report.failure.message).toMatch(/^This is not a media file that can be read: .+[^.]\.$/)
+  })
+})
+
+describe("a command", () => {
+  test("combines two inputs and stores the output with its probe", async () => {
+    harness.io.inputs.set("in_1", video)
+    harness.io.inputs.set("in_2", video)
+    const words = "-i {{in_1}} -i in_2 -filter_complex [0:v][1:v]hstack[v] -map [v] {{out_1}}"
+    const report = await harness.finish(harness.order([words.split(" ")]))
+    const stored = harness.io.outputs.get("out_1")
+    expect(stored?.contentType).toBe("video/mp4")
+    expect(report).toMatchObject({
+      kind: "finished",
+      result: {
+        kind: "command",
+        outputs: [
+          {
+            key: "out_1",
+            size_bytes: stored?.bytes.length,
+            content_type: "video/mp4",
+            probe: { width: 256, height: 72 },
+          },
+        ],
+      },
+    })
+    expect(harness.io.reports.map(({ kind }) => kind)).toContain("started")
+  })
+
+  test("keeps the pass log between two passes", async () => {
+    harness.io.inputs.set("in_1", video)
+    const coding = "-c:v libx264 -b:v 100k -preset ultrafast"
+    const report = await harness.finish(
+      harness.order([
+        `-i {{in_1}} ${coding} -pass 1 -an -f null /dev/null`.split(" "),
+        `-i {{in_1}} ${coding} -pass 2 {{out_1}}`.split(" "),
+      ]),
+    )
+    expect(report).toMatchObject({
+      kind: "finished",
+      result: { outputs: [{ key: "out_1" }] },
+    })
+  })
+
+  test("stores an output that cannot be probed", async () => {
+    harness.io.inputs.set("in_1", video)
+    const order = harness.order(["-i in_1 -f md5 out_1".split(" ")])
+    const outputs = [{ key: "out_1", name: "sum.txt" }]
+    const work = { ...order.work, outputs }
+    const report = await harness.finish({ ...order, work })
+    expect(report).toMatchObject({
+      kind: "finished",
+      result: { outputs: [{ content_type: "text/plain", probe_error: expect.any(String) }] },
+    })
+  })
+
+  test("fails where a declared output was not made", async () => {
+    const order = harness.order(["-f lavfi -i color=d=0.1 other.mp4".split(" ")])
+    expect(await harness.finish(order)).toMatchObject({
+      kind: "failed",
+      blame: "caller",
+      failure: { code: "no_output", message: 'The output out_1 ("out.mp4") was not made.' },
+    })
+  })
+
+  test("names the failing command of a sequence", async () => {
+    harness.io.inputs.set("in_1", video)
+    const report = await harness.finish(
+      harness.order([
+        "-i in_1 -c copy copy.mp4".split(" "),
+        "-i copy.mp4 -c:v nosuch out_1".split(" "),
+      ]),
+    )
+    expect(report).toMatchObject({
+      failure: {
+        code: "encoder_not_found",
+        message: 'Command 2 of 2: There is no encoder "nosuch".',
+        lines: ["Unknown encoder 'nosuch'"],
+      },
+    })
+  })
+
+  test("reports progress that only increases", async () => {
+    const words = "-re -f lavfi -i testsrc2=size=64x36:rate=10:d=2.5 -c:v mpeg4 out_1"
+    await harness.finish(harness.order([words.split(" ")]))
+    const reports = harness.io.reports.filter((report) => report.kind === "progress")
+    const percents = reports.map(({ percent }) => percent)
+    expect(percents.length).toBeGreaterThan(1)
+    expect(percents).toEqual(percents.toSorted((one, other) => one - other))
+    expect(percents.at(-1)).toBeLessThanOrEqual(99)
+    expect(reports.at(-1)?.eta_seconds).toBeTypeOf("number")
+  })
+})

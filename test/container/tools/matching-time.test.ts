@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest"
+import {
+  cleanLines,
+  NOISE,
+  ERROR_WORDS,
+  selectErrorLines,
+  applyRule,
+  explain,
+} from "../../../container/tools/explain.ts"
+import { EXPLAIN_RULES } from "../../../container/tools/rules/order.ts"
+
+const TEXT_LENGTH = 64 * 1024
+const LINE_LENGTH = 500
+const FILLERS = ["", "a", "1", "_1", " ", "'", "]", "a ", "=a", ": ", "a.", "(a) "]
+const MS_MAX = 1500
+
+/** The literal parts of a pattern, in their order. */
+function literalsOf({ source }: RegExp): string[] {
+  const plain = source
+    .replace(/\\[dwsS][+*?]*/g, "\n")
+    .replace(/\\(\W)/g, "$1")
+    .replace(/[.\])][+*?]+|\[[^\]]*\]|\(\?[:!=]|[()|^$]|\{[^}]*\}/g, "\n")
+  return plain.split("\n").filter(Boolean)
+}
+
+/** Lines that nearly match a pattern in as many ways as their length allows. */
+function nearMatches(pattern: RegExp): string[] {
+  const words = literalsOf(pattern)
+  return FILLERS.flatMap((filler) => [
+    words.join(filler.repeat(30)),
+    words.join(filler || " ") + filler.repeat(400),
+    ...words.flatMap((word, at) => {
+      const before = words.slice(0, at).join(filler || " ")
+      const many = (word + filler).repeat(LINE_LENGTH)
+      return [before + many, many.slice(0, 200) + words.slice(at + 1).join(filler) + filler]
+    }),
+  ]).map((line) => line.slice(0, LINE_LENGTH - 8))
+}
+
+/** As many variations of a line as the kept tail of stderr holds. */
+function linesLike(line: string): string[] {
+  const count = Math.floor(TEXT_LENGTH / (line.length + 8))
+  return Array.from({ length: Math.min(count, 3000) }, (_, place) => `${line}!${place}`)
+}
+
+function longestMs(texts: string[][], work: (lines: string[]) => unknown): number {
+  const times = texts.map((lines) => {
+    const beganMs = performance.now()
+    work(lines)
+    return performance.now() - beganMs
+  })
+  return Math.max(...times)
+}
+
+describe("64 KiB that nearly match", () => {
+  const patterns = EXPLAIN_RULES.map((rule) => [rule.pattern.source, rule] as const)
+
+  test.for(patterns)("%s are matched quickly", ([, rule]) => {
+    const texts = nearMatches(rule.pattern).map(linesLike)
+    expect(texts.length).toBeGreaterThan(20)
+    const second = rule.next ?? rule.later
+    const both = second ? nearMatches(second).map((line) => nearPairs(rule.pattern, line)) : []
+    expect(longestMs([...texts, ...both], (lines) => applyRule(rule, lines))).toBeLessThan(MS_MAX)
+  })
+
+  test.for([...NOISE, ERROR_WORDS].map((pattern) => [pattern.source, pattern] as const))(
+    "the cleaning pattern %s are matched quickly",
+    ([, pattern]) => {
+      const texts = nearMatches(pattern).map(linesLike)
+      const took = longestMs(texts, (lines) =>
+        selectErrorLines(cleanLines(lines.join("\n"), "/w/1")),
+      )
+      expect(took).toBeLessThan(MS_MAX)
+    },
+  )
+
+  test("many pairs of which the second is missing are matched quickly", () => {
+    const firsts = Array.from({ length: 1200 }, (_, n) => `No option name near 'x${n}'`)
+    const rest = Array.from({ length: 60 }, (_, n) => "a".repeat(490) + n)
+    const stderr = [...firsts, "Error parsing filterchain '", ...rest].join("\n")
+    const position = { number: 1, total: 1 }
+    const beganMs = performance.now()
+    explain({ stderr, exitCode: 1, workspace: "/w/1", position })
+    expect(performance.now() - beganMs).toBeLessThan(MS_MAX)
+  })
+})
+
+/** Lines that match the first pattern, each before one that nearly matches the second. */
+function nearPairs(first: RegExp, second: string): string[] {
+  const begin = literalsOf(first).join("a")
+  return linesLike(begin + second).flatMap((_, place) => [`${begin}${place}`, `${second}${place}`])
+}

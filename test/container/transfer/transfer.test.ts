@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { startHarness } from "../harness.ts"
+import type { Harness } from "../harness.ts"
+
+const PART_BYTES = 10_000
+
+const forever = new Promise<void>(() => {})
+
+let harness: Harness
+
+beforeEach(async () => {
+  harness = await startHarness({ outputPartBytes: PART_BYTES })
+})
+
+afterEach(() => harness.close())
+
+/** An order for a WAV file of about `seconds` × 16 kB. */
+function sound(seconds: number) {
+  const words = `-f lavfi -i sine=d=${seconds}:r=8000 {{out_1}}`
+  const order = harness.order([words.split(" ")])
+  return { ...order, work: { ...order.work, outputs: [{ key: "out_1", name: "out.wav" }] } }
+}
+
+function copy(bytes: Uint8Array<ArrayBuffer>) {
+  harness.io.inputs.set("in_1", bytes)
+  const order = harness.order(["-f u8 -ar 8000 -i in_1 -f u8 out_1".split(" ")])
+  return { ...order, work: { ...order.work, outputs: [{ key: "out_1", name: "out.raw" }] } }
+}
+
+function noise(length: number): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from({ length }, (_, index) => (index * 7919) % 251)
+}
+
+test("a large output is uploaded in equal parts", async () => {
+  const report = await harness.finish(sound(3))
+  const stored = harness.io.outputs.get("out_1")
+  expect(report).toMatchObject({
+    result: { outputs: [{ size_bytes: stored?.bytes.length, probe: { duration: 3 } }] },
+  })
+  expect(stored?.contentType).toBe("audio/wav")
+  expect(stored?.partSizes.slice(0, -1).every((size) => size === PART_BYTES)).toBe(true)
+  expect(stored?.partSizes.length).toBe(Math.ceil((stored?.bytes.length ?? 0) / PART_BYTES))
+})
+
+test("an output is uploaded again where the service fails once", async () => {
+  const failed = new Set<string>()
+  harness.io.intercept = (call) => {
+    if (!call.includes("/outputs/") || failed.has(call)) return null
+    failed.add(call)
+    return new Response(null, { status: 503 })
+  }
+  expect(await harness.finish(sound(1))).toMatchObject({ kind: "finished" })
+  expect(harness.io.outputs.get("out_1")?.bytes.length).toBeGreaterThan(PART_BYTES)
+})
+
+test("an interrupted download is resumed, not restarted", async () => {
+  const bytes = noise(5000)
+  harness.io.intercept = (call, request) =>
+    call.startsWith("GET ") && !request.headers.has("range")
+      ? new Response(bytes.subarray(0, 1234))
+      : null
+  expect(await harness.finish(copy(bytes))).toMatchObject({ kind: "finished" })
+  const asked = harness.io.requests.filter(({ call }) => call.startsWith("GET "))
+  expect(asked.map(({ headers }) => headers.get("range"))).toEqual([null, "bytes=1234-"])
+  expect(harness.io.outputs.get("out_1")?.bytes).toEqual(bytes)
+})
+
+test("a missing input is our failure", async () => {
+  const order = copy(noise(100))
+  harness.io.missingInputs.add("in_1")
+  expect(await harness.finish(order)).toMatchObject({
+    kind: "failed",
+    blame: "ours",
+    failure: { code: "input_failed", message: expect.stringContaining("in_1") },
+  })
+})
+
+test("an input larger than its order says is refused", async () => {
+  const order = copy(noise(100))
+  harness.io.inputs.set("in_1", noise(101))
+  expect(await harness.finish(order)).toMatchObject({ failure: { code: "input_failed" } })
+})
+
+test("the last report is sent again until it is accepted", async () => {
+  let refused = 0
+  harness.io.intercept = (call) => {
+    if (!call.endsWith("/reports") || refused >= 3) return null
+    refused += 1
+    return new Response(null, { status: 500 })
+  }
+  expect(await harness.finish(sound(1))).toMatchObject({ kind: "finished" })
+})
+
+test("a missing input aborts the download of the others", async () => {
+  const order = copy(noise(100))
+  const other = { key: "in_2", name: "in_2.mp4", size_bytes: 1 }
+  harness.io.missingInputs.add("in_2")
+  harness.io.intercept = (call) =>
+    call === "GET /inputs/in_1" ? new Response(new ReadableStream({ pull: () => forever })) : null
+  const report = await harness.finish({ ...order, inputs: [...order.inputs, other] })
+  expect(report).toMatchObject({ failure: { message: expect.stringContaining("in_2") } })
+  expect(await harness.workspaces()).toEqual([])
+})

@@ -1,0 +1,272 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { BOOT_HEADER, PROTOCOL_HEADER } from "../../src/contract/protocol.ts"
+import { callIo, createUpload, putPart } from "./io-caller.ts"
+import type { Call, IoUnderTest } from "./io-caller.ts"
+
+/** R2 accepts no smaller part, but for the last one. */
+const PART_BYTES_MIN = 5 * 1024 * 1024
+
+/**
+ * Registers the tests of the routes by which a task gets its inputs, stores its outputs and sends
+ * its reports, in the caller's `describe`.
+ */
+export function testIoRoutes(open: () => Promise<IoUnderTest>): void {
+  let io: IoUnderTest
+
+  beforeEach(async () => {
+    io = await open()
+  })
+
+  afterEach(() => io.close())
+
+  function call(path: string, options?: Call): Promise<Response> {
+    return callIo(io, path, options)
+  }
+
+  async function statusOf(path: string, options?: Call): Promise<number> {
+    const response = await call(path, options)
+    await response.arrayBuffer()
+    return response.status
+  }
+
+  function report(fields: Record<string, unknown>): Call {
+    const body = { boot: io.boot, at: new Date().toISOString(), ...fields }
+    return { method: "POST", body: JSON.stringify(body) }
+  }
+
+  describe("every route", () => {
+    function routes(): [string, Call][] {
+      const [output] = io.outputKeys
+      return [
+        [`/inputs/${io.input.key}`, {}],
+        [`/outputs/${output}`, { method: "PUT", body: "x" }],
+        [`/outputs/${output}/members/a.png`, { method: "PUT", body: "x" }],
+        [`/outputs/${output}/parts`, { method: "POST" }],
+        ["/reports", report({ kind: "started" })],
+      ]
+    }
+
+    test("refuses another version of the protocol", async () => {
+      for (const [path, options] of routes()) {
+        for (const version of [undefined, "0"]) {
+          const headers = { [PROTOCOL_HEADER]: version }
+          expect([path, await statusOf(path, { ...options, headers })]).toEqual([path, 426])
+        }
+      }
+    })
+
+    test("refuses a request without the token, or with another", async () => {
+      for (const [path, options] of routes()) {
+        for (const authorization of [undefined, "Bearer ", `Bearer ${io.token}x`]) {
+          const headers = { authorization }
+          expect([path, await statusOf(path, { ...options, headers })]).toEqual([path, 401])
+        }
+      }
+    })
+
+    test("refuses the token of another task", async () => {
+      for (const [path, options] of routes()) {
+        const other = `/io/${crypto.randomUUID()}${path}`
+        expect([path, await statusOf(other, options)]).toEqual([path, 401])
+      }
+    })
+
+    test("is gone once the run is over", async () => {
+      await io.endRun()
+      for (const [path, options] of routes()) {
+        expect([path, await statusOf(path, options)]).toEqual([path, 410])
+      }
+    })
+  })
+
+  test.for([
+    ["POST", "/nothing"],
+    ["GET", "/"],
+    ["POST", "/inputs/in_1"],
+    ["GET", "/inputs/not-a-key"],
+    ["PUT", "/outputs/not-a-key"],
+    ["GET", "/reports"],
+  ])("%s %s is not found", async ([method = "", path = ""]) => {
+    expect(await statusOf(path, { method })).toBe(404)
+  })
+
+  describe("an input", () => {
+    test("is sent whole", async () => {
+      const response = await call(`/inputs/${io.input.key}`)
+      expect(response.status).toBe(200)
+      expect(response.headers.get("content-length")).toBe(String(io.input.bytes.length))
+      expect(await readBytes(response)).toEqual(io.input.bytes)
+    })
+
+    test("is sent from a byte on", async () => {
+      const { key, bytes } = io.input
+      const response = await call(`/inputs/${key}`, { headers: { range: "bytes=4-" } })
+      expect(response.status).toBe(206)
+      const expected = `bytes 4-${bytes.length - 1}/${bytes.length}`
+      expect(response.headers.get("content-range")).toBe(expected)
+      expect(response.headers.get("content-length")).toBe(String(bytes.length - 4))
+      expect(await readBytes(response)).toEqual(bytes.subarray(4))
+    })
+
+    test.for(["bytes=0-", "bytes=x-"])("is sent whole for the range %s", async (range) => {
+      const response = await call(`/inputs/${io.input.key}`, { headers: { range } })
+      expect(response.status).toBe(200)
+      expect(await readBytes(response)).toEqual(io.input.bytes)
+    })
+
+    test("that the task does not have is gone", async () => {
+      expect(await statusOf("/inputs/other")).toBe(410)
+    })
+  })
+
+  describe("an output", () => {
+    test("is stored with its content type, and a later one replaces it", async () => {
+      const [key] = io.outputKeys
+      for (const text of ["first", "and second"]) {
+        const headers = { "content-type": "video/mp4" }
+        const path = `/outputs/${key}`
+        expect(await statusOf(path, { method: "PUT", headers, body: text })).toBe(200)
+        const stored = await io.readStored(key)
+        expect(stored?.contentType).toBe("video/mp4")
+        expect(new TextDecoder().decode(stored?.bytes)).toBe(text)
+      }
+    })
+
+    test("may be empty", async () => {
+      const [key] = io.outputKeys
+      const body = new Uint8Array()
+      expect(await statusOf(`/outputs/${key}`, { method: "PUT", body })).toBe(200)
+      expect((await io.readStored(key))?.bytes.length).toBe(0)
+    })
+
+    test("without a length is refused", async () => {
+      const [key] = io.outputKeys
+      const headers = { "content-length": undefined }
+      const status = await statusOf(`/outputs/${key}`, { method: "PUT", headers })
+      expect(status).toBe(411)
+      expect(await io.readStored(key)).toBeNull()
+    })
+
+    test("that the task may not store is not found", async () => {
+      expect(await statusOf("/outputs/other", { method: "PUT", body: "x" })).toBe(404)
+      expect(await statusOf("/outputs/other/parts", { method: "POST" })).toBe(404)
+    })
+
+    test("cannot be read", async () => {
+      const [key] = io.outputKeys
+      await call(`/outputs/${key}`, { method: "PUT", body: "x" })
+      expect(await statusOf(`/outputs/${key}`)).toBe(404)
+    })
+
+    test("has members by their names", async () => {
+      const [key] = io.outputKeys
+      const name = "Stück 1 %.ts"
+      const path = `/outputs/${key}/members/${encodeURIComponent(name)}`
+      const headers = { "content-type": "video/mp2t" }
+      expect(await statusOf(path, { method: "PUT", headers, body: "member" })).toBe(200)
+      const stored = await io.readStored(key, name)
+      expect(stored?.contentType).toBe("video/mp2t")
+      expect(new TextDecoder().decode(stored?.bytes)).toBe("member")
+      expect(await io.readStored(key)).toBeNull()
+    })
+
+    test.for(["a%2Fb", "%ff", "%2e%2e%2fa", "a%00", ""])(
+      "has no member of the name %j",
+      async (name) => {
+        const [key] = io.outputKeys
+        const path = `/outputs/${key}/members/${name}`
+        expect(await statusOf(path, { method: "PUT", body: "x" })).toBe(400)
+      },
+    )
+  })
+
+  describe("an output in parts", () => {
+    const first = new Uint8Array(PART_BYTES_MIN).fill(1)
+    const second = new Uint8Array(10).fill(2)
+
+    test("is stored once it is completed", async () => {
+      const [key, other] = io.outputKeys
+      const path = `/outputs/${key}`
+      const id = await createUpload(io, path, "video/mp4")
+      const etags = [
+        await putPart(io, `${path}/parts/1?upload_id=${id}`, first),
+        await putPart(io, `${path}/parts/2?upload_id=${id}`, second),
+      ]
+      expect(await io.readStored(key)).toBeNull()
+      const parts = etags.map((etag, index) => ({ part_number: index + 1, etag }))
+      const complete = { method: "POST", body: JSON.stringify({ parts }) }
+      expect(await statusOf(`${path}/parts/complete?upload_id=${id}`, complete)).toBe(200)
+      const stored = await io.readStored(key)
+      expect(stored?.contentType).toBe("video/mp4")
+      expect(stored?.bytes.length).toBe(first.length + second.length)
+      expect(stored?.bytes.subarray(-12)).toEqual(
+        new Uint8Array([1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]),
+      )
+      // The response of the first completion may have been lost.
+      expect(await statusOf(`${path}/parts/complete?upload_id=${id}`, complete)).toBe(200)
+      const elsewhere = `/outputs/${other}/parts/complete?upload_id=${id}`
+      expect(await statusOf(elsewhere, complete)).toBe(404)
+    })
+
+    test("takes a part again", async () => {
+      const [key] = io.outputKeys
+      const path = `/outputs/${key}`
+      const id = await createUpload(io, path, "video/mp4")
+      await putPart(io, `${path}/parts/1?upload_id=${id}`, new Uint8Array(3))
+      const etag = await putPart(io, `${path}/parts/1?upload_id=${id}`, second)
+      const body = JSON.stringify({ parts: [{ part_number: 1, etag }] })
+      const complete = `${path}/parts/complete?upload_id=${id}`
+      expect(await statusOf(complete, { method: "POST", body })).toBe(200)
+      expect((await io.readStored(key))?.bytes).toEqual(second)
+    })
+
+    test("may be a member", async () => {
+      const [key] = io.outputKeys
+      const path = `/outputs/${key}/members/a.ts`
+      const id = await createUpload(io, path, "video/mp2t")
+      const etag = await putPart(io, `${path}/parts/1?upload_id=${id}`, second)
+      const body = JSON.stringify({ parts: [{ part_number: 1, etag }] })
+      const complete = `${path}/parts/complete?upload_id=${id}`
+      expect(await statusOf(complete, { method: "POST", body })).toBe(200)
+      expect((await io.readStored(key, "a.ts"))?.bytes).toEqual(second)
+    })
+
+    test("is not found by an upload that there is not", async () => {
+      const [key, other] = io.outputKeys
+      const id = await createUpload(io, `/outputs/${other}`, "video/mp4")
+      for (const upload of ["nosuch", "", id]) {
+        const query = `upload_id=${upload}`
+        const part = { method: "PUT", body: "x" }
+        expect(await statusOf(`/outputs/${key}/parts/1?${query}`, part)).toBe(404)
+        const body = JSON.stringify({ parts: [{ part_number: 1, etag: "x" }] })
+        const complete = `/outputs/${key}/parts/complete?${query}`
+        expect(await statusOf(complete, { method: "POST", body })).toBe(404)
+      }
+    })
+  })
+
+  describe("a report", () => {
+    test("of a run that is wanted is taken", async () => {
+      expect(await statusOf("/reports", report({ kind: "started" }))).toBe(200)
+      expect(await statusOf("/reports", report({ kind: "progress", percent: 12.5 }))).toBe(200)
+    })
+
+    test("that is none is refused", async () => {
+      for (const body of ["{", "{}", JSON.stringify({ kind: "nosuch", boot: io.boot })]) {
+        expect(await statusOf("/reports", { method: "POST", body })).toBe(400)
+      }
+    })
+
+    test("of another process than its header names is refused", async () => {
+      for (const boot of [undefined, "another-boot"]) {
+        const headers = { [BOOT_HEADER]: boot }
+        const started = report({ kind: "started" })
+        expect(await statusOf("/reports", { ...started, headers })).toBe(400)
+      }
+    })
+  })
+}
+
+async function readBytes(response: Response): Promise<Uint8Array> {
+  return new Uint8Array(await response.arrayBuffer())
+}

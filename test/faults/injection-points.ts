@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
+import { z } from "zod"
+import { CAPACITY, readJson } from "./bed.ts"
+import type { Bed } from "./bed.ts"
+import { submitBatch, submitBlockers } from "./batch.ts"
+import type { AcceptedJob, Batch, Order } from "./batch.ts"
+import type { Answer, Passing } from "./proxy.ts"
+
+const REACHED_MS_MAX = 60_000
+const POLL_MS = 5
+/** Until a connection to a killed process is known to be closed. */
+const GONE_MS = 30
+
+/** Points at which the runner has the job's task. */
+export const RUNNER_POINTS = [
+  "dispatched",
+  "downloading",
+  "encoding",
+  "uploading",
+  "reporting",
+  "reported",
+] as const
+/** Points of a job's life at which a fault can be injected. */
+export const INJECTION_POINTS = [
+  "accepted",
+  "queued",
+  ...RUNNER_POINTS,
+  "settled",
+  "telling",
+] as const
+/** Points of an output that is uploaded in parts. */
+export const PART_POINTS = ["beginning parts", "storing a part", "completing parts"] as const
+
+export type InjectionPoint = (typeof INJECTION_POINTS)[number] | (typeof PART_POINTS)[number]
+
+/** The runner's calls that mark a point. */
+const CALLS: Partial<Record<InjectionPoint, string>> = {
+  downloading: "inputs",
+  uploading: "outputs",
+  reporting: "reports finished",
+  "beginning parts": "outputs parts",
+  "storing a part": "outputs parts 2",
+  "completing parts": "outputs parts complete",
+}
+
+/**
+ * Submits jobs of every kind and injects a fault when the first of them is at a point. The request
+ * that marks the point is held until the injection is over.
+ */
+export async function injectAt(
+  bed: Bed,
+  point: InjectionPoint,
+  inject: () => Promise<void>,
+  order?: Order,
+): Promise<Batch> {
+  const target = Promise.withResolvers<string>()
+  const blockers = point === "queued" ? await blockSlots(bed) : []
+  const holding = holdAt(bed, point, target.promise, inject)
+  const batch = await submitBatch(bed, target.resolve, order)
+  if (holding) await withinTime(holding, point)
+  else {
+    await waitUntil(bed, point, batch.target)
+    await inject()
+  }
+  return { ...batch, all: [...blockers, ...batch.all] }
+}
+
+/** Jobs in every slot, so that the next one is queued. */
+async function blockSlots(bed: Bed): Promise<AcceptedJob[]> {
+  const blockers = await submitBlockers(bed, CAPACITY)
+  await Promise.all(
+    blockers.map(({ id }) =>
+      bed.events.when(id, (said) => said.event === "process.started", REACHED_MS_MAX),
+    ),
+  )
+  return blockers
+}
+
+/** Holds the request or webhook that marks a point until the injection is over; null: none does. */
+function holdAt(
+  bed: Bed,
+  point: InjectionPoint,
+  targetId: Promise<string>,
+  inject: () => Promise<void>,
+): Promise<void> | null {
+  if (point === "telling") return holdWebhook(bed, targetId, inject)
+  if (point === "reported") return holdCall(bed, "reports finished", targetId, injectAfter(inject))
+  const call = CALLS[point]
+  return call === undefined ? null : holdCall(bed, call, targetId, injectBefore(inject))
+}
+
+type CallHandler = (passing: Passing) => Promise<Answer | "cut">
+
+async function holdCall(
+  bed: Bed,
+  call: string,
+  targetId: Promise<string>,
+  handler: CallHandler,
+): Promise<void> {
+  const done = Promise.withResolvers<void>()
+  let isDone = false
+  const rule = bed.proxy.addRule((passing) => {
+    if (isDone || passing.call !== call) return null
+    return (async () => {
+      if ((await targetId) !== passing.jobId || isDone) return (await passing.forward()) ?? "cut"
+      isDone = true
+      try {
+        return await handler(passing)
+      } finally {
+        done.resolve()
+      }
+    })()
+  })
+  await done.promise
+  rule.remove()
+}
+
+function injectBefore(inject: () => Promise<void>): CallHandler {
+  return async (passing) => {
+    await inject()
+    await sleep(GONE_MS)
+    if (!passing.isWaitedFor()) return "cut"
+    return (await passing.forward()) ?? "cut"
+  }
+}
+
+function injectAfter(inject: () => Promise<void>): CallHandler {
+  return async (passing) => {
+    const answer = await passing.forward()
+    await inject()
+    return answer ?? "cut"
+  }
+}
+
+async function holdWebhook(
+  bed: Bed,
+  targetId: Promise<string>,
+  inject: () => Promise<void>,
+): Promise<void> {
+  const { receiver } = bed
+  const before = receiver.beforeAnswer
+  const done = Promise.withResolvers<void>()
+  receiver.beforeAnswer = async (jobId) => {
+    if (jobId !== (await targetId)) return
+    receiver.beforeAnswer = before
+    await inject()
+    done.resolve()
+  }
+  await done.promise
+}
+
+async function waitUntil(
+  bed: Bed,
+  point: InjectionPoint,
+  { id, room }: AcceptedJob,
+): Promise<void> {
+  if (point === "dispatched" || point === "encoding") {
+    const event = point === "dispatched" ? "task.accepted" : "process.started"
+    await bed.events.when(id, (said) => said.event === event, REACHED_MS_MAX)
+  }
+  if (point !== "settled") return
+  const record = z.looseObject({ status: z.string() })
+  const timeout = { milliseconds: REACHED_MS_MAX, message: "the job never succeeded" }
+  async function isSettled(): Promise<boolean> {
+    const { status } = await readJson(record, bed.call("GET", `/${room}/${id}`))
+    return status === "success"
+  }
+  await pWaitFor(isSettled, { interval: POLL_MS, timeout })
+}
+
+async function withinTime(reached: Promise<void>, point: InjectionPoint): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([
+    reached,
+    sleep(REACHED_MS_MAX, undefined, { signal: late.signal }).then(() => {
+      throw new Error(`no job reached the point "${point}"`)
+    }),
+  ])
+  late.abort()
+}

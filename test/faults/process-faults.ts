@@ -1,0 +1,95 @@
+import { execFileSync } from "node:child_process"
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
+import type { Bed } from "./bed.ts"
+import { databasePath } from "./leftovers.ts"
+import { findRunner, findTools, findWorkerd, killAll } from "./processes.ts"
+
+const TOOL_MS_MAX = 1500
+const POLL_MS = 10
+const DISK_MIB = 64
+const BALLAST = "ballast"
+
+/** Kills the runner. */
+export async function killRunner(bed: Bed): Promise<void> {
+  killAll([findRunner(bed.pid)])
+}
+
+/** Kills every ffmpeg and ffprobe of the runner, or the next ones that start. */
+export async function killTools(bed: Bed): Promise<void> {
+  function killFound(): boolean {
+    const tools = findTools(bed.pid, bed.workDir)
+    killAll(tools)
+    return tools.length > 0
+  }
+  const timeout = { milliseconds: TOOL_MS_MAX, fallback: () => undefined }
+  await pWaitFor(killFound, { interval: POLL_MS, timeout })
+}
+
+/** Kills workerd, which is Worker, D1, R2, queues and Durable Objects. */
+export async function killWorkerd(bed: Bed): Promise<void> {
+  killAll([findWorkerd(bed.pid)])
+}
+
+/** Kills both at once, so that neither finds the other when it starts again. */
+export async function killBoth(bed: Bed): Promise<void> {
+  killAll([findRunner(bed.pid), findWorkerd(bed.pid)])
+}
+
+/** Has every write to D1 fail for this long, by holding the database's lock. */
+export function lockDatabase(ms: number): (bed: Bed) => Promise<void> {
+  return async (bed) => {
+    const database = new DatabaseSync(databasePath(bed), { timeout: 5000 })
+    database.exec("begin immediate")
+    await sleep(ms)
+    database.exec("rollback")
+    database.close()
+  }
+}
+
+/** Stops the runner's process (SIGSTOP) for this long, then continues it. */
+export function stopRunner(ms: number): (bed: Bed) => Promise<void> {
+  return async (bed) => {
+    const pid = findRunner(bed.pid)
+    if (pid === null) return
+    process.kill(pid, "SIGSTOP")
+    try {
+      await sleep(ms)
+    } finally {
+      process.kill(pid, "SIGCONT")
+    }
+  }
+}
+
+/** Blocks all traffic between runner and Worker for this long. */
+export function cutNetwork(ms: number): (bed: Bed) => Promise<void> {
+  return async (bed) => await bed.proxy.cut(ms)
+}
+
+/** Fills the disk of the workspaces for this long; `mountSmallDisk` must have put one there. */
+export function fillDisk(ms: number): (bed: Bed) => Promise<void> {
+  return async (bed) => {
+    const ballast = join(bed.workDir, BALLAST)
+    try {
+      writeFileSync(ballast, Buffer.alloc(DISK_MIB * 1024 * 1024))
+    } catch {
+      // It is full, which is the point.
+    }
+    await sleep(ms)
+    rmSync(ballast, { force: true })
+  }
+}
+
+/** Mounts a small disk for the workspaces; null where this process may not mount. */
+export function mountSmallDisk({ workDir }: Bed): { unmount(): void } | null {
+  try {
+    const options = `size=${DISK_MIB}m,mode=700`
+    execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", workDir], { stdio: "ignore" })
+    return { unmount: () => void execFileSync("umount", ["-l", workDir], { stdio: "ignore" }) }
+  } catch {
+    return null
+  }
+}

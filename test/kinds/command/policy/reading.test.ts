@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest"
+import { readCommand } from "../../../../src/kinds/command/policy/read-command.ts"
+import { readGraph } from "../../../../src/kinds/command/policy/read-graph.ts"
+import { askWords } from "./ask.ts"
+
+describe("a command is read as ffmpeg splits it", () => {
+  test("options belong to the file after them, flags take no word, numbers of streams are no name", () => {
+    const words = "-y -ss 1 -i a.mp4 -an -c:v copy -noautorotate b.mp4 -- -c.mp4 -t 1".split(" ")
+    expect(readCommand(words)).toEqual({
+      files: [
+        {
+          kind: "input",
+          word: "a.mp4",
+          options: [
+            { word: "-y", name: "y", value: null },
+            { word: "-ss", name: "ss", value: "1" },
+          ],
+        },
+        {
+          kind: "output",
+          word: "b.mp4",
+          options: [
+            { word: "-an", name: "an", value: null },
+            { word: "-c:v", name: "c", value: "copy" },
+            { word: "-noautorotate", name: "noautorotate", value: null },
+          ],
+        },
+        { kind: "output", word: "-c.mp4", options: [] },
+      ],
+      trailing: [{ word: "-t", name: "t", value: "1" }],
+      lacking: null,
+    })
+  })
+
+  test.for<[string, string[]]>([
+    ["-i - -f null -", ["input -", "output -"]],
+    ["-metadata -- -i a b", ["input a", "output b"]],
+    ["-i -i a", ["input -i", "output a"]],
+    ["-i a -dec 0:0 b", ["input a", "decoder 0:0", "output b"]],
+    ["-i:0 a b", ["output b"]],
+  ])("%s", ([line, files]) => {
+    const read = readCommand(line.split(" ")).files
+    expect(read.map(({ kind, word }) => `${kind} ${word}`)).toEqual(files)
+  })
+})
+
+describe("a graph is read as ffmpeg unescapes it, twice", () => {
+  test.for<[string, string[]]>([
+    ["hflip", ["hflip"]],
+    [" [a] [b] overlay = 1 : y=2 [c] ; [c]null", ["overlay 1 y=2", "null"]],
+    [String.raw`drawtext@x=te\xt=a\:b:x=1`, ["drawtext text=a b x=1"]],
+    [String.raw`drawtext=text='a\:b':x=1`, ["drawtext text=a:b x=1"]],
+    [String.raw`drawtext=text=a\\:b:x=1`, ["drawtext text=a:b x=1"]],
+    [String.raw`drawtext=text='it'\\\''s, [ok]; a=b'`, ["drawtext text=it's, [ok]; a=b"]],
+    ["['a]'b]movie=x", ["movie x"]],
+    ["sws_flags=a=b,movie=y;movie=x", ["movie x"]],
+    ["scale=iw/2:-1,setpts=PTS/1.5", ["scale iw/2 -1", "setpts PTS/1.5"]],
+    [String.raw`movie=a\ `, ["movie a"]],
+    [String.raw`movie='a '`, ["movie a"]],
+    [String.raw`movie=a\\ `, ["movie a\\"]],
+    ["[never closed", []],
+    ["movie='never closed", ["movie never closed"]],
+    [";;,,hflip", ["hflip"]],
+    ["", []],
+  ])("%s", ([text, filters]) => {
+    const read = readGraph(text).map(({ name, options }) =>
+      [
+        name,
+        ...options.map((pair) => (pair.name === null ? "" : `${pair.name}=`) + pair.value),
+      ].join(" "),
+    )
+    expect(read).toEqual(filters)
+  })
+})
+
+describe("a long value in the middle of a graph is judged at once", () => {
+  const length = 60 * 1024
+
+  test.for([
+    ["space before a name", `scale=1:${" ".repeat(length)}x`],
+    ["space behind a name", `scale=1:x${" ".repeat(length)}y`],
+    ["space in commands", `sendcmd=c='0 x filename${" ".repeat(length)}'`],
+    ["options in options", `movie=in.mp4:format_opts=${"format_opts=".repeat(length / 12)}a=b`],
+    ["a folder of fonts", `subtitles=a.srt:fontsdir=/usr/share/fonts${"/a".repeat(length / 2)}:`],
+  ] as const)("%s", ([, graph]) => {
+    const startedAt = performance.now()
+    askWords(["-i", "in.mp4", "-vf", graph, "-format_opts", graph, "out.mp4"])
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+})
+
+describe("a line as long as a line may be is judged at once", () => {
+  const length = 64 * 1024
+
+  test.for([
+    "a",
+    " ",
+    "'",
+    "\\",
+    "[",
+    "[a]",
+    ":",
+    "=",
+    "/",
+    "a=b:",
+    "movie=/x,",
+    "file ",
+    "'a'",
+    "x:",
+    "..",
+    "%d",
+    "|",
+  ])("%j over and over", (part) => {
+    const long = part.repeat(Math.floor(length / part.length))
+    const startedAt = performance.now()
+    for (const option of ["-vf", "-x264-params", "-any_option", "-format_opts", "-f tee"]) {
+      askWords(["-i", long, ...option.split(" "), long, "out.mp4"])
+    }
+    askWords(["-i", "in_1.mp4", "-vf", `sendcmd=c='file${long}',movie=a${long}b`, "out.mp4"])
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+  })
+
+  test("however much is wrong, an answer names a hundred things", () => {
+    const graph = "movie=/x,".repeat(5000)
+    expect(askWords(["-i", "in_1.mp4", "-vf", graph, "out.mp4"])).toHaveLength(100)
+  })
+})

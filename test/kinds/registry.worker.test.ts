@@ -1,0 +1,74 @@
+import { env } from "cloudflare:workers"
+import { expect, it } from "vitest"
+import { settle } from "../../src/pipeline/settle/settle.ts"
+import type { TerminalReport } from "../../src/pipeline/settle/transitions.ts"
+import { databaseOf } from "../../src/storage/database.ts"
+import { readSnapshot } from "../../src/storage/transitions.ts"
+import { claimTask } from "../../src/storage/tasks.ts"
+import { accountOf } from "../support/bundle.ts"
+import { makeCaller } from "../support/caller.ts"
+
+/** Uploads a file with a webhook and settles its probe as a runner would. */
+async function settledFile(streams: Record<string, unknown>[]) {
+  const caller = await makeCaller(crypto.randomUUID())
+  const body = new FormData()
+  body.append("file", new File(["x"], "clip.mp4"))
+  body.append("webhook", "https://receiver.example/")
+  const created = await caller.call("/files", { method: "POST", body })
+  const { id: jobId } = await created.json<{ id: string }>()
+  const accountId = await accountOf(caller)
+  const database = databaseOf(env, accountId)
+  const snapshot = await readSnapshot(database, jobId)
+  const { id: taskId = "" } = snapshot?.tasks[0] ?? {}
+  const claimed = await claimTask(database, {
+    taskId,
+    jobId,
+    slot: "light-0",
+    allocation: 2 ** 45,
+    now: Date.now(),
+  })
+  // The dispatcher may have been first; the report then comes at its fence.
+  const fence = claimed?.task.fence ?? (await readSnapshot(database, jobId))?.tasks[0]?.fence ?? 0
+  const format = { format_name: "mov,mp4" }
+  const report: TerminalReport = {
+    kind: "finished",
+    boot: "boot",
+    at: new Date().toISOString(),
+    processing_seconds: 0.05,
+    result: {
+      kind: "probe",
+      probe: { width: 640, height: 360, duration: 1.5, format_name: "mov,mp4", streams, format },
+    },
+  }
+  expect((await settle(env, { accountId, jobId, taskId, fence }, report)).outcome).toBe("settled")
+  const row = env.DB.prepare("select body from deliveries where job_id = ?").bind(jobId)
+  return { jobId, caller, webhook: String(await row.first("body")) }
+}
+
+async function listKept(): Promise<string[]> {
+  return (await env.MEDIA.list()).objects.map((object) => object.key)
+}
+
+it.each([
+  ["small", 1],
+  ["too big for a row", 2000],
+])("a webhook's data is byte for byte what GET answers, its probe %s", async (_, count) => {
+  const streams = Array.from({ length: count }, (__, index) => ({ index, codec_name: "h264" }))
+  const { jobId, caller, webhook } = await settledFile(streams)
+  const shown = await (await caller.call(`/files/${jobId}`)).text()
+  expect(JSON.parse(shown)).toMatchObject({
+    status: "success",
+    ffprobe: { width: 640, height: 360, duration: 1.5, format_name: "mov,mp4", streams },
+  })
+  expect(webhook.endsWith(`,"data":${shown}}`)).toBe(true)
+  expect(webhook.startsWith('{"type":"file.succeeded","timestamp":"')).toBe(true)
+})
+
+it("a probe that is too big for a row goes with its file", async () => {
+  const streams = Array.from({ length: 2000 }, (_, index) => ({ index, codec_name: "h264" }))
+  const { jobId, caller } = await settledFile(streams)
+  expect((await listKept()).filter((key) => key.endsWith("probe.json")).length).toBeGreaterThan(0)
+  const before = (await listKept()).length
+  await caller.call(`/files/${jobId}`, { method: "DELETE" })
+  await expect.poll(async () => (await listKept()).length).toBe(before - 2)
+})

@@ -1,0 +1,100 @@
+import { runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { beforeEach, describe, expect, it } from "vitest"
+import type { SlotRequest } from "../../../src/rpc.ts"
+
+const SLOTS = ["media-0", "media-1"]
+
+let pool: ReturnType<typeof env.POOL.getByName>
+let number = 0
+
+beforeEach(() => {
+  pool = env.POOL.getByName(crypto.randomUUID())
+})
+
+function request(accountId: string, requested: Partial<SlotRequest> = {}) {
+  number += 1
+  const nothing = { wanted: 0, inUse: [], released: [] }
+  return pool.requestSlots("media", { accountId, number, ...nothing, ...requested })
+}
+
+function ids(allocations: { id: number }[] | null): number[] {
+  return (allocations ?? []).map((allocation) => allocation.id)
+}
+
+describe("the pool", () => {
+  it("allocates as many slots as are wanted and there, each once", async () => {
+    const allocations = await request("a", { wanted: 5 })
+    expect(allocations?.map((allocation) => allocation.slot)).toEqual(SLOTS)
+    expect(new Set(ids(allocations)).size).toBe(2)
+    expect(await request("b", { wanted: 1 })).toEqual([])
+  })
+
+  it("answers the same allocations to a request whose answer was lost", async () => {
+    const first = await request("a", { wanted: 2 })
+    expect(await request("a", { wanted: 2 })).toEqual(first)
+  })
+
+  it("ignores a request that comes late", async () => {
+    await request("a", { wanted: 1 })
+    expect(await request("a", { number: 1, wanted: 9 })).toBeNull()
+  })
+
+  it("frees what is released, and allocates the same slot under a higher number", async () => {
+    const [first = 0] = ids(await request("a", { wanted: 1 }))
+    expect(await request("a", { released: [first] })).toEqual([])
+    const [second = 0] = ids(await request("a", { wanted: 1 }))
+    expect(second).toBeGreaterThan(first)
+  })
+
+  it("counts on from now where a clock that was days ahead has been put right", async () => {
+    const [now, later] = [Date.now(), Date.now() + 30 * 24 * 3600 * 1000]
+    const [first = 0, second = 0] = ids(await request("a", { wanted: 2 }))
+    await runInDurableObject(pool, (_, { storage: { sql } }) => {
+      sql.exec("update grants set id = ? where id = ?", later, first)
+      sql.exec("update slots set last_grant = ? where last_grant = ?", later, first)
+      sql.exec("update askers set turn = ?", later)
+    })
+    const [third = 0] = ids(
+      await request("a", { wanted: 1, inUse: [second], released: [later] }),
+    ).slice(-1)
+    expect(third).toBeGreaterThan(second)
+    expect(third).toBeLessThan(now + 60_000)
+  })
+
+  it("lets nobody wait for a turn that a clock days ahead gave", async () => {
+    const later = Date.now() + 30 * 24 * 3600 * 1000
+    const [first = 0, second = 0] = ids(await request("a", { wanted: 2 }))
+    await request("b", { wanted: 1 })
+    await runInDurableObject(pool, (_, { storage: { sql } }) => {
+      sql.exec("update askers set turn = ? where account_id = 'b'", later)
+    })
+    await request("b", { wanted: 1 })
+    expect(await request("a", { wanted: 2, inUse: [second], released: [first] })).toHaveLength(1)
+    expect(await request("b", { wanted: 1 })).toHaveLength(1)
+  })
+
+  it("takes back idle slots that are no longer wanted", async () => {
+    const [used = 0] = ids(await request("a", { wanted: 2 }))
+    expect(ids(await request("a", { wanted: 0, inUse: [used] }))).toEqual([used])
+    expect(await request("b", { wanted: 1 })).toHaveLength(1)
+  })
+
+  it("frees nothing that is another account's", async () => {
+    const [theirs = 0] = ids(await request("a", { wanted: 1 }))
+    await request("b", { released: [theirs] })
+    expect(ids(await request("a", { inUse: [theirs] }))).toEqual([theirs])
+  })
+
+  it("gives the next free slot to whoever had none for longest", async () => {
+    const flood = ids(await request("flood", { wanted: 1000 }))
+    await request("one", { wanted: 1 })
+    await request("two", { wanted: 1 })
+    const [first = 0, second = 0] = flood
+    const rest = ids(await request("flood", { wanted: 1000, inUse: [second], released: [first] }))
+    expect(rest).toEqual([second])
+    expect(await request("one", { wanted: 1 })).toHaveLength(1)
+    expect(await request("flood", { wanted: 1000, released: [second] })).toEqual([])
+    expect(await request("two", { wanted: 1 })).toHaveLength(1)
+  })
+})

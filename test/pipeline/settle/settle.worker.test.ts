@@ -1,0 +1,205 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, it } from "vitest"
+import type { Failure } from "../../../src/contract/failure.ts"
+import { newId } from "../../../src/ids.ts"
+import { requeueTransition } from "../../../src/pipeline/settle/transitions.ts"
+import type { TerminalReport } from "../../../src/pipeline/settle/transitions.ts"
+import { endJob, settle, transitionJob } from "../../../src/pipeline/settle/settle.ts"
+import { databaseOf } from "../../../src/storage/database.ts"
+import { createJob } from "../../../src/storage/job-drafts.ts"
+import { readSnapshot } from "../../../src/storage/transitions.ts"
+import type { JobSnapshot } from "../../../src/storage/transitions.ts"
+import { draftJob, draftOutput, draftTask } from "../../../src/storage/job-drafts.ts"
+import { claimTask } from "../../../src/storage/tasks.ts"
+
+const ACCOUNT = newId()
+const database = databaseOf(env, ACCOUNT)
+
+/** A command's job with one task, one output and a webhook. */
+async function makeWaitingJob() {
+  const id = newId()
+  const facts = {
+    origin: "https://lathe.test",
+    now: Date.now(),
+    priority: 50,
+    metadata: null,
+    webhookUrl: "https://receiver.example/",
+  }
+  const request = { input_files: {}, output_files: { out_1: "a.mp4" } }
+  const task = draftTask(facts, {
+    pool: "media",
+    jobId: id,
+    work: { kind: "command", commands: [["out_1"]], outputs: [], run_seconds_max: 1 },
+    inputs: [],
+    blocked: false,
+  })
+  await createJob(database, {
+    job: draftJob(facts, { id, kind: "command", request }),
+    tasks: [task],
+    files: [draftOutput(facts, { jobId: id, outputKey: "out_1", name: "a.mp4" })],
+  })
+  return { jobId: id, taskId: task.task.id }
+}
+
+type Ids = { jobId: string; taskId: string }
+
+function claim({ jobId, taskId }: Ids, allocation: number) {
+  return claimTask(database, { jobId, taskId, slot: "media-0", allocation, now: Date.now() })
+}
+
+const moment = { boot: "boot", at: new Date().toISOString(), processing_seconds: 1 }
+const finished: TerminalReport = {
+  ...moment,
+  kind: "finished",
+  result: {
+    kind: "command",
+    outputs: [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }],
+  },
+}
+const failure: Failure = { code: "command_failed", message: "It failed.", lines: [] }
+const failed: TerminalReport = { ...moment, kind: "failed", blame: "caller", failure }
+const ours: TerminalReport = {
+  ...moment,
+  kind: "failed",
+  blame: "ours",
+  failure: { ...failure, code: "internal" },
+}
+const interrupted: TerminalReport = { ...moment, kind: "interrupted" }
+
+function report(ids: Ids, fence: number, received: TerminalReport) {
+  return settle(env, { accountId: ACCOUNT, ...ids, fence }, received)
+}
+
+async function read({ jobId }: Ids): Promise<JobSnapshot> {
+  const snapshot = await readSnapshot(database, jobId)
+  if (!snapshot) throw new Error("the job is gone")
+  return snapshot
+}
+
+async function deliveriesOf({ jobId }: Ids) {
+  const { results } = await env.DB.prepare("select id, type, body from deliveries where job_id = ?")
+    .bind(jobId)
+    .all<{ id: string; type: string; body: string }>()
+  return results
+}
+
+describe("a claim", () => {
+  it("raises the fence once, however often it is made with one allocation", async () => {
+    const ids = await makeWaitingJob()
+    const claims = await Promise.all([claim(ids, 1), claim(ids, 1), claim(ids, 1)])
+    expect(claims.map((made) => made?.task.fence)).toEqual([1, 1, 1])
+  })
+
+  it("is nobody else's while the task runs, and nobody's once the job is over", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    expect(await claim(ids, 2)).toBeNull()
+    await report(ids, 1, finished)
+    expect(await claim(ids, 1)).toBeNull()
+  })
+})
+
+describe("a report", () => {
+  it("of the end settles the job, its task and its files, and makes one delivery", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    expect((await report(ids, 1, finished)).outcome).toBe("settled")
+    const { job, tasks, files } = await read(ids)
+    expect([job.state, tasks[0]?.state, files[0]?.state]).toEqual(Array(3).fill("succeeded"))
+    expect(files[0]?.objectKey).toBe(`${ACCOUNT}/tasks/${ids.taskId}/1/out_1/media`)
+    expect(await deliveriesOf(ids)).toMatchObject([{ type: "command.succeeded" }])
+  })
+
+  it("is known when it is received again, and changes nothing then", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    await report(ids, 1, finished)
+    const before = await read(ids)
+    expect((await report(ids, 1, finished)).outcome).toBe("repeated")
+    expect((await report(ids, 1, failed)).outcome).toBe("stale")
+    expect(await read(ids)).toEqual(before)
+    expect(await deliveriesOf(ids)).toHaveLength(1)
+  })
+
+  it("of an earlier fence does not count", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    await report(ids, 1, interrupted)
+    await claim(ids, 2)
+    expect((await report(ids, 1, finished)).outcome).toBe("stale")
+    expect((await report(ids, 2, finished)).outcome).toBe("settled")
+    const { files } = await read(ids)
+    expect(files[0]?.objectKey).toContain(`/${ids.taskId}/2/`)
+  })
+
+  it("of the caller's failure is final at once, with the sentence and the lines", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    await report(ids, 1, failed)
+    const { job, files } = await read(ids)
+    expect(job).toMatchObject({ state: "failed", errorCode: "command_failed", attempts: 1 })
+    expect(files[0]?.state).toBe("failed")
+  })
+
+  it.each([
+    ["our own failures", ours, 3, "internal"],
+    ["interruptions", interrupted, 10, "runner_lost"],
+  ])("spends the budget of %s and then ends the job", async (_, received, budget, code) => {
+    const ids = await makeWaitingJob()
+    for (let attempt = 1; attempt <= budget; attempt += 1) {
+      const claimed = await claim(ids, attempt)
+      expect(claimed?.task.fence).toBe(attempt)
+      await report(ids, attempt, received)
+    }
+    const { job } = await read(ids)
+    expect(job).toMatchObject({ state: "failed", errorCode: code, attempts: budget })
+    expect(await deliveriesOf(ids)).toHaveLength(1)
+  })
+})
+
+describe("a dispatch without capacity", () => {
+  it("is no attempt", async () => {
+    const ids = await makeWaitingJob()
+    for (let allocation = 1; allocation <= 20; allocation += 1) {
+      await claim(ids, allocation)
+      const lost = { taskId: ids.taskId, fence: allocation, counted: false, now: Date.now() }
+      const job = { accountId: ACCOUNT, jobId: ids.jobId }
+      await transitionJob(env, job, (snapshot) => requeueTransition(snapshot, lost))
+    }
+    const { job, tasks } = await read(ids)
+    expect([job.state, job.attempts, tasks[0]?.state]).toEqual(["running", 1, "waiting"])
+  })
+})
+
+describe("whatever races for the end of a job", () => {
+  it("ends it once, with one webhook, over random interleavings", async () => {
+    for (let round = 0; round < 60; round += 1) {
+      const ids = await makeWaitingJob()
+      await claim(ids, 1)
+      const canceled = {
+        state: "canceled" as const,
+        failure: { code: "canceled" as const, message: "Canceled.", lines: [] },
+      }
+      const acts = [
+        () => report(ids, 1, finished),
+        () => report(ids, 1, finished),
+        () => report(ids, 1, failed),
+        () => report(ids, 1, interrupted),
+        () => endJob(env, { accountId: ACCOUNT, jobId: ids.jobId }, canceled),
+        () => claim(ids, 2),
+        () => report(ids, 2, finished),
+      ]
+      const order = acts.toSorted(() => Math.random() - 0.5)
+      await Promise.all(order.map((act) => act()))
+      await endJob(env, { accountId: ACCOUNT, jobId: ids.jobId }, canceled)
+      const { job, tasks, files } = await read(ids)
+      const states = [job.state, tasks[0]?.state]
+      expect(["succeeded", "failed", "canceled"]).toContain(job.state)
+      expect(states).toEqual([job.state, job.state])
+      expect(files[0]?.state).toBe(job.state === "succeeded" ? "succeeded" : "failed")
+      const deliveries = await deliveriesOf(ids)
+      expect(deliveries).toHaveLength(1)
+      expect(deliveries[0]?.type).toBe(`command.${job.state}`)
+    }
+  })
+})

@@ -1,0 +1,175 @@
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, it } from "vitest"
+import type { Env } from "../../../src/env.ts"
+import { newId } from "../../../src/ids.ts"
+import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+
+const FINISHED_JOBS = 100_000
+const ROWS_READ_MAX = 100
+const DAY_MS = 24 * 3_600_000
+
+type Asked = { sql: string; values: unknown[] }
+
+/** The environment with a database that notes what it is asked. */
+function watchedEnv(): { watched: Env; asked: Asked[] } {
+  const asked: Asked[] = []
+  const DB = new Proxy(env.DB, {
+    get(database, name) {
+      if (name !== "prepare") return database[name === "batch" ? "batch" : "exec"].bind(database)
+      return (sql: string) => watchedStatement(database.prepare(sql), sql, asked)
+    },
+  })
+  return { watched: { ...env, DB }, asked }
+}
+
+function watchedStatement(statement: D1PreparedStatement, sql: string, asked: Asked[]) {
+  return new Proxy(statement, {
+    get:
+      (known) =>
+      (...values: unknown[]) => {
+        asked.push({ sql, values })
+        return known.bind(...values)
+      },
+  })
+}
+
+async function sweepWatched(): Promise<Asked[]> {
+  const { watched, asked } = watchedEnv()
+  await sweep(watched, Date.now())
+  return asked
+}
+
+describe("a sweep over many finished jobs", () => {
+  beforeAll(async () => {
+    const now = Date.now()
+    const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${FINISHED_JOBS})`
+    const id = "printf('%08x-0000-7000-8000-000000000000', i)"
+    await env.DB.prepare(
+      `insert into jobs (id, account_id, kind, state, version, priority, request, origin,
+       processing_ms, attempts, created_at, accepted_at, started_at, completed_at)
+       ${numbers} select ${id}, 'account', 'command', 'succeeded', 3, 50, '{}', 'https://x',
+       1, 1, ${now}, ${now}, ${now}, ${now} from n`,
+    ).run()
+    await env.DB.prepare(
+      `insert into tasks (id, job_id, account_id, state, fence, priority, work, failures,
+       interruptions, created_at) ${numbers} select ${id}, ${id}, 'account', 'succeeded', 1, 50,
+       '{}', 0, 0, ${now} from n`,
+    ).run()
+    await env.DB.prepare(
+      `insert into deliveries (id, account_id, job_id, type, url, body, state, tries, next_try_at,
+       created_at) ${numbers} select ${id}, 'account', ${id}, 'command.succeeded', 'https://x', '{}',
+       'delivered', 1, ${now}, ${now} from n`,
+    ).run()
+  })
+
+  it("reads at most a hundred rows when there is nothing to do", async () => {
+    const asked = await sweepWatched()
+    const results = await Promise.all(
+      asked.map(({ sql, values }) =>
+        env.DB.prepare(sql)
+          .bind(...values)
+          .all(),
+      ),
+    )
+    const rowsRead = results.reduce((sum, { meta }) => sum + Number(meta["rows_read"]), 0)
+    expect(asked.length).toBeGreaterThan(4)
+    expect(rowsRead).toBeLessThanOrEqual(ROWS_READ_MAX)
+  })
+
+  it("asks nothing that is not on an index", async () => {
+    for (const { sql, values } of await sweepWatched()) {
+      const { results } = await env.DB.prepare(`explain query plan ${sql}`)
+        .bind(...values)
+        .all()
+      const steps = results.map((row) => String(row["detail"]))
+      const scans = steps.filter((step) => step.startsWith("SCAN") && !/USING .*INDEX/.test(step))
+      expect([sql, scans]).toEqual([sql, []])
+    }
+  })
+
+  it("finds a job that no dispatcher took in, and its account", async () => {
+    const [id, accountId] = [newId(), newId()]
+    await env.DB.prepare(
+      `insert into jobs (id, account_id, kind, state, version, priority, request, origin,
+       processing_ms, attempts, created_at) values (?, ?, 'command', 'waiting', 0, 50, '{}',
+       'https://x', 0, 0, ?)`,
+    )
+      .bind(id, accountId, Date.now() - DAY_MS)
+      .run()
+    await env.DB.prepare(
+      `insert into tasks (id, job_id, account_id, state, fence, priority, work, failures,
+       interruptions, created_at) values (?, ?, ?, 'waiting', 0, 50, ?, 0, 0, ?)`,
+    )
+      .bind(newId(), id, accountId, JSON.stringify({ kind: "probe" }), Date.now() - DAY_MS - 1)
+      .run()
+    await sweep(env, Date.now())
+    const state = env.DB.prepare("select state, error_code from jobs where id = ?").bind(id)
+    await expect.poll(() => state.first()).toEqual({ state: "failed", error_code: "expired" })
+  })
+
+  it("forgets finished jobs after their days, and keeps their files", async () => {
+    const jobs = env.DB.prepare("select count(*) as n from jobs")
+    const before = Number(await jobs.first("n"))
+    const old = await env.DB.prepare("select id from jobs where state = 'succeeded' limit 1").first(
+      "id",
+    )
+    await env.DB.prepare("update jobs set completed_at = ? where id = ?")
+      .bind(Date.now() - 91 * DAY_MS, old)
+      .run()
+    await env.DB.prepare("update deliveries set completed_at = ? where job_id = ?")
+      .bind(Date.now() - 91 * DAY_MS, old)
+      .run()
+    await env.DB.prepare(
+      `insert into files (id, account_id, job_id, name, source, state, object_key, created_at)
+       values (?, 'account', ?, 'a', 'output', 'succeeded', 'k', 0)`,
+    )
+      .bind(newId(), old)
+      .run()
+    await sweep(env, Date.now())
+    expect(await jobs.first("n")).toBe(before - 1)
+    for (const [table, left] of Object.entries({ tasks: 0, deliveries: 0, files: 1 })) {
+      const count = env.DB.prepare(`select count(*) as n from ${table} where job_id = ?`).bind(old)
+      expect([table, await count.first("n")]).toEqual([table, left])
+    }
+  })
+
+  it("removes uploads that were abandoned for a day, and no others", async () => {
+    const old = {
+      id: newId(),
+      key: `account/uploads/${newId()}/media`,
+      at: Date.now() - DAY_MS - 1,
+    }
+    const young = { id: newId(), key: `account/uploads/${newId()}/media`, at: Date.now() }
+    for (const { id, key, at } of [old, young]) {
+      await env.MEDIA.put(key, "x")
+      await env.DB.prepare(
+        "insert into uploads (id, account_id, object_key, created_at) values (?, 'account', ?, ?)",
+      )
+        .bind(id, key, at)
+        .run()
+    }
+    await sweep(env, Date.now())
+    expect(await env.MEDIA.head(old.key)).toBeNull()
+    expect(await env.MEDIA.head(young.key)).not.toBeNull()
+    const { results } = await env.DB.prepare("select id from uploads").all()
+    expect(results).toEqual([{ id: young.id }])
+  })
+
+  it("removes what lies below garbage twice with an hour between, and forgets it then", async () => {
+    const prefix = `account/tasks/${newId()}/1/`
+    const now = Date.now()
+    await env.DB.prepare("insert into garbage (prefix, due_at, passes) values (?, ?, 0)")
+      .bind(prefix, now)
+      .run()
+    await env.MEDIA.put(`${prefix}out_1/media`, "x")
+    await sweep(env, now)
+    expect(await env.MEDIA.head(`${prefix}out_1/media`)).toBeNull()
+    await env.MEDIA.put(`${prefix}out_1/media`, "late")
+    await sweep(env, now + 1)
+    expect(await env.MEDIA.head(`${prefix}out_1/media`)).not.toBeNull()
+    await sweep(env, now + 3_600_000)
+    expect(await env.MEDIA.head(`${prefix}out_1/media`)).toBeNull()
+    const left = env.DB.prepare("select count(*) as n from garbage where prefix = ?").bind(prefix)
+    expect(await left.first("n")).toBe(0)
+  })
+})

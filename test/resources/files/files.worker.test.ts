@@ -1,0 +1,293 @@
+import { env } from "cloudflare:workers"
+import { beforeEach, describe, expect, it } from "vitest"
+import { ask, makeCaller, upload as uploadTo } from "../../support/caller.ts"
+import type { Caller, FileRecord } from "../../support/caller.ts"
+import { readProblem } from "../../support/problem.ts"
+
+type Refusal = { code: number; details: { field: string; message: string }[] }
+
+let caller: Caller
+
+beforeEach(async () => {
+  caller = await makeCaller(`files ${crypto.randomUUID()}`)
+})
+
+async function upload(name: string, content: string | Uint8Array): Promise<FileRecord> {
+  return await uploadTo(caller, name, content)
+}
+
+/** What is kept of the newest account. */
+async function leftOver() {
+  const { results } = await env.DB.prepare("select id from accounts order by id desc limit 1").all()
+  const accountId = String(results[0]?.["id"])
+  const [files, uploads, jobs] = await Promise.all(
+    ["files", "uploads", "jobs"].map((table) =>
+      env.DB.prepare(`select count(*) as n from ${table} where account_id = ?`)
+        .bind(accountId)
+        .first<number>("n"),
+    ),
+  )
+  const { objects } = await env.MEDIA.list({ prefix: `${accountId}/` })
+  return { files, uploads, jobs, objects: objects.length }
+}
+
+const NOTHING = { files: 0, uploads: 0, jobs: 0, objects: 0 }
+
+function multipart(lines: string[], boundary = "b"): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+    body: lines.join("\r\n"),
+  }
+}
+
+describe("POST /files", () => {
+  it("stores the bytes as they came and answers the File", async () => {
+    const bytes = crypto.getRandomValues(new Uint8Array(50_000))
+    const file = await upload("clip.mp4", bytes)
+    expect(file).toMatchObject({
+      name: "clip.mp4",
+      source: "upload",
+      download_url: `https://lathe.test/v1/files/${file.id}/clip.mp4`,
+      size_bytes: 50_000,
+      content_type: "video/mp4",
+    })
+    const redirect = await caller.call(`/files/${file.id}/clip.mp4`)
+    const media = await ask(redirect.headers.get("location") ?? "")
+    expect(new Uint8Array(await media.arrayBuffer())).toEqual(bytes)
+  })
+
+  it("keeps the bytes of a file of many parts in their order", async () => {
+    const bytes = new Uint8Array(20 * 1024 * 1024 + 123)
+    for (let at = 0; at < bytes.length; at += 65_536) {
+      crypto.getRandomValues(bytes.subarray(at, at + 65_536))
+    }
+    const file = await upload("big.bin", bytes)
+    const redirect = await caller.call(`/files/${file.id}/big.bin`)
+    const media = await ask(redirect.headers.get("location") ?? "")
+    const digests = [await media.arrayBuffer(), bytes].map((each) =>
+      crypto.subtle.digest("SHA-256", each),
+    )
+    const [got, sent] = await Promise.all(digests)
+    expect(new Uint8Array(got ?? new ArrayBuffer())).toEqual(
+      new Uint8Array(sent ?? new ArrayBuffer(1)),
+    )
+    expect(await leftOver()).toMatchObject({ uploads: 0, objects: 1 })
+  })
+
+  it.each([
+    ["a/b/../c.mp4", "c.mp4"],
+    ["C:\\films\\d.mp4", "d.mp4"],
+    ['say "hi".mp4', 'say "hi".mp4'],
+    ["línea\u202e.mp4", "línea.mp4"],
+    ["映画 и кино.mp4", "映画 и кино.mp4"],
+    ["..", "file"],
+  ])("makes of the name %j the name %j", async (given, name) => {
+    const file = await upload(given, "x")
+    expect(file.name).toBe(name)
+    expect(file.download_url.endsWith(`/${encodeURIComponent(name)}`)).toBe(true)
+    const redirect = await caller.call(new URL(file.download_url).pathname.slice(3))
+    expect(redirect.status).toBe(302)
+    const media = await ask(redirect.headers.get("location") ?? "")
+    expect(media.status).toBe(200)
+    expect(media.headers.get("content-disposition")).toMatch(/^attachment; filename/)
+  })
+
+  it("gives a name that is not ASCII in UTF-8 too", async () => {
+    const file = await upload("é 映.txt", "x")
+    const redirect = await caller.call(new URL(file.download_url).pathname.slice(3))
+    const media = await ask(redirect.headers.get("location") ?? "")
+    const disposition = media.headers.get("content-disposition")
+    expect(disposition).toContain("filename*=UTF-8''%C3%A9%20%E6%98%A0.txt")
+  })
+
+  const part = 'Content-Disposition: form-data; name="file"; filename="a.mp4"'
+  it.each<[string, RequestInit, string]>([
+    ["no part at all", multipart(["--b--", ""]), "file"],
+    ["two files", multipart(["--b", part, "", "one", "--b", part, "", "two", "--b--", ""]), "file"],
+    [
+      "a name with a control character",
+      multipart(["--b", part.replace("a.mp4", "a\u0007.mp4"), "", "one", "--b--", ""]),
+      "file",
+    ],
+    [
+      "a file and a file_url",
+      multipart([
+        "--b",
+        part,
+        "",
+        "one",
+        "--b",
+
+        'Content-Disposition: form-data; name="file_url"',
+        "",
+        "https://a.example/x",
+        "--b--",
+        "",
+      ]),
+      "file_url",
+    ],
+    ["an empty file", multipart(["--b", part, "", "", "--b--", ""]), "file"],
+    [
+      "a field that is none",
+      multipart([
+        "--b",
+        part,
+        "",
+        "one",
+        "--b",
+        'Content-Disposition: form-data; name="colour"',
+        "",
+        "red",
+        "--b--",
+        "",
+      ]),
+      "colour",
+    ],
+    [
+      "a priority out of range",
+      multipart([
+        "--b",
+        part,
+        "",
+        "one",
+        "--b",
+        'Content-Disposition: form-data; name="priority"',
+        "",
+        "101",
+        "--b--",
+        "",
+      ]),
+      "priority",
+    ],
+    [
+      "metadata that is no JSON",
+      multipart([
+        "--b",
+        part,
+        "",
+        "one",
+        "--b",
+        'Content-Disposition: form-data; name="metadata"',
+        "",
+        "{",
+        "--b--",
+        "",
+      ]),
+      "metadata",
+    ],
+    ["a body that is cut off", multipart(["--b", part, "", "x".repeat(300_000)]), "body"],
+    ["a body cut off in its last boundary", multipart(["--b", part, "", "one", "--b"]), "body"],
+    [
+      "no boundary",
+      { method: "POST", headers: { "content-type": "multipart/form-data" }, body: "x" },
+      "content-type",
+    ],
+    [
+      "only a file_url",
+      multipart([
+        "--b",
+        'Content-Disposition: form-data; name="file_url"',
+        "",
+        "https://a.example/x",
+        "--b--",
+        "",
+      ]),
+      "file_url",
+    ],
+  ])("refuses %s, names the field and keeps nothing", async (_, init, field) => {
+    const answer = await caller.call("/files", init)
+    expect(answer.status).toBe(422)
+    const refusal = await answer.json<Refusal>()
+    expect(refusal.code).toBe(422)
+    expect(refusal.details.map((detail) => detail.field)).toEqual([field])
+    expect(await leftOver()).toEqual(NOTHING)
+  })
+
+  it.each([
+    ["announced", (bytes: Uint8Array) => bytes],
+    ["found out", (bytes: Uint8Array) => new Blob([bytes]).stream()],
+  ])("refuses a file over the limit with 413 and keeps nothing, its size %s", async (_, bodyOf) => {
+    const head = new TextEncoder().encode(["--b", part, "", ""].join("\r\n"))
+    const bytes = new Uint8Array(head.length + 32 * 1024 * 1024)
+    bytes.set(head)
+    const answer = await caller.call("/files", {
+      ...multipart([]),
+      body: bodyOf(bytes),
+    })
+    expect(answer.status).toBe(413)
+    expect(await answer.json()).toMatchObject({ code: "payload_too_large" })
+    expect(await leftOver()).toEqual(NOTHING)
+  })
+
+  it("wants multipart/form-data", async () => {
+    expect((await caller.post("/files", { file_url: "https://a.example" })).status).toBe(415)
+  })
+})
+
+describe("the files of an account", () => {
+  it("are listed newest first, a page at a time, exactly while others are added", async () => {
+    const ids: string[] = []
+    for (let index = 0; index < 5; index += 1) ids.unshift((await upload(`${index}.txt`, "x")).id)
+    const first = await caller.call("/files?limit=2")
+    const next = /<([^>]+)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1] ?? ""
+    expect(next).not.toContain("key=")
+    await upload("late.txt", "x")
+    const pages = [first, await caller.call(new URL(next).pathname.slice(3) + new URL(next).search)]
+    const listed = (await Promise.all(pages.map((page) => page.json<FileRecord[]>()))).flat()
+    expect(listed.map(({ id }) => id)).toEqual(ids.slice(0, 4))
+    const skipped = await (await caller.call("/files?limit=2&offset=4")).json<FileRecord[]>()
+    expect(skipped.map(({ id }) => id)).toEqual(ids.slice(3))
+  })
+
+  it.each([
+    ["limit=0", "limit"],
+    ["limit=101", "limit"],
+    ["limit=ten", "limit"],
+    ["offset=-1", "offset"],
+    ["cursor=x", "cursor"],
+  ])("are not listed by %s", async (query, field) => {
+    const answer = await caller.call(`/files?${query}`)
+    expect(answer.status).toBe(422)
+    expect((await answer.json<Refusal>()).details[0]?.field).toBe(field)
+  })
+
+  it("are nobody else's", async () => {
+    const file = await upload("mine.txt", "x")
+    const other = await makeCaller("somebody else")
+    const unknown = crypto.randomUUID()
+    for (const [method, path] of [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["GET", "/mine.txt"],
+    ]) {
+      const answers = await Promise.all(
+        [file.id, unknown, "no-uuid"].map((id) =>
+          other.call(`/files/${id}${path}`, method ? { method } : {}),
+        ),
+      )
+      const bodies = await Promise.all(answers.map((each) => readProblem(each)))
+      expect(bodies[0]).toEqual(bodies[1])
+      expect(bodies[0]).toEqual(bodies[2])
+      expect(answers[0]?.status).toBe(404)
+    }
+    expect((await caller.call(`/files/${file.id}`)).status).toBe(200)
+  })
+
+  it("go with their objects, rows and links when they are deleted", async () => {
+    const file = await upload("gone.txt", "x")
+    const redirect = await caller.call(`/files/${file.id}/gone.txt`)
+    const answer = await caller.call(`/files/${file.id}`, { method: "DELETE" })
+    expect([answer.status, await answer.json()]).toEqual([200, {}])
+    expect((await caller.call(`/files/${file.id}`)).status).toBe(404)
+    expect((await caller.call(`/files/${file.id}`, { method: "DELETE" })).status).toBe(404)
+    expect((await ask(redirect.headers.get("location") ?? "")).status).toBe(404)
+    await expect.poll(leftOver).toEqual(NOTHING)
+  })
+
+  it("answer 405 with Allow for a method that is not theirs", async () => {
+    const answer = await caller.call("/files", { method: "PUT" })
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get("allow")).toBe("GET, HEAD, POST")
+  })
+})

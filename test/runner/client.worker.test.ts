@@ -1,0 +1,158 @@
+import { env } from "cloudflare:workers"
+import { runInDurableObject } from "cloudflare:test"
+import { beforeEach, describe, expect, it, vi } from "vitest"
+import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import { MediaRunner } from "../../src/index.ts"
+import { newId } from "../../src/ids.ts"
+import { judgeIdle, openSlotMemory } from "../../src/runner/slot-memory.ts"
+import type { SlotMemory } from "../../src/runner/slot-memory.ts"
+import { makeTaskToken } from "../../src/runner/token.ts"
+import { ask, makeCaller, upload } from "../support/caller.ts"
+
+type TaskRow = { id: string; account_id: string; fence: number }
+
+const DAY_MS = 24 * 3600 * 1000
+const run = { accountId: "a", jobId: "j", taskId: "t", fence: 1 }
+
+describe("what the object of a container remembers", () => {
+  let object: DurableObjectStub
+
+  beforeEach(() => {
+    // Any object with storage of its own serves: there are no containers here.
+    object = env.POOL.getByName(crypto.randomUUID())
+  })
+
+  function remember<Value>(look: (memory: SlotMemory) => Value): Promise<Value> {
+    return runInDurableObject(object, (_, { storage }) => look(openSlotMemory(storage.kv)))
+  }
+
+  it("refuses calls under a lower allocation than it knows, also when it came back", async () => {
+    expect(await remember((memory) => memory.admits(7))).toBe(true)
+    expect(await remember((memory) => memory.admits(7))).toBe(true)
+    expect(await remember((memory) => memory.admits(6))).toBe(false)
+    expect(await remember((memory) => memory.admits(8))).toBe(true)
+    expect(await remember((memory) => memory.admits(7))).toBe(false)
+  })
+
+  it("refuses an allocation of days to come, and forgets one that a wrong clock made", async () => {
+    const [now, later] = [Date.now(), Date.now() + 2 * DAY_MS]
+    expect(await remember((memory) => memory.admits(later))).toBe(false)
+    expect(await remember((memory) => memory.admits(now))).toBe(true)
+    expect(await remember((memory) => memory.admits(now + DAY_MS / 2))).toBe(true)
+    await runInDurableObject(object, (_, { storage }) => storage.kv.put("grant", later))
+    expect(await remember((memory) => memory.admits(now))).toBe(true)
+    expect(await remember((memory) => memory.admits(now - 1))).toBe(false)
+  })
+
+  it("keeps the token of a container until the next one starts", async () => {
+    expect(await remember((memory) => memory.token())).toBeNull()
+    const token = await remember((memory) => memory.makeToken())
+    expect(token).toMatch(/^[0-9a-f]{64}$/)
+    await remember((memory) => memory.forgetProcess())
+    expect(await remember((memory) => memory.token())).toBe(token)
+    expect(await remember((memory) => memory.makeToken())).not.toBe(token)
+    expect(await remember((memory) => memory.token())).not.toBe(token)
+  })
+
+  it("says once which process stopped with its container", async () => {
+    expect(await remember((memory) => memory.forgetProcess())).toBeNull()
+    await remember((memory) => {
+      memory.noteHanded({ slot: "media-0", run })
+      memory.noteBoot("boot")
+    })
+    expect(await remember((memory) => memory.forgetProcess())).toEqual({
+      slot: "media-0",
+      boot: "boot",
+    })
+    expect(await remember((memory) => [memory.forgetProcess(), memory.run()])).toEqual([null, null])
+  })
+
+  it("forgets a run that ended, and not the one that came after it", async () => {
+    await remember((memory) => memory.noteHanded({ slot: "media-0", run: { ...run, fence: 2 } }))
+    await remember((memory) => memory.forgetRun(run))
+    expect(await remember((memory) => memory.run())).toMatchObject({ fence: 2 })
+    await remember((memory) => memory.forgetRun({ ...run, fence: 2 }))
+    expect(await remember((memory) => memory.run())).toBeNull()
+  })
+
+  it("takes a container that gets a task for one that does not stop", async () => {
+    await remember((memory) => memory.noteStopping())
+    expect(await remember((memory) => memory.isStopping())).toBe(true)
+    await remember((memory) => memory.noteHanded({ slot: "media-0", run }))
+    expect(await remember((memory) => memory.isStopping())).toBe(false)
+  })
+})
+
+describe("a container without calls for its idle time", () => {
+  it.for([
+    [{ holdsLease: true, isStopping: false }, "keep"],
+    [{ holdsLease: true, isStopping: true }, "keep"],
+    [{ holdsLease: false, isStopping: false }, "stop"],
+    [{ holdsLease: false, isStopping: true }, "destroy"],
+  ] as const)("%o: %s", ([facts, verdict]) => {
+    expect(judgeIdle(facts)).toBe(verdict)
+  })
+})
+
+describe("the I/O routes", () => {
+  /** The task of an upload's probe once it is under way, and the token that its runner would get. */
+  async function startTask() {
+    const caller = await makeCaller(`io-${crypto.randomUUID()}`)
+    const file = await upload(caller, "in.mp4", "what a runner reads")
+    const sql = "select id, account_id, fence from tasks where job_id = ? and state = 'running'"
+    const task = await vi.waitFor(async () => {
+      const row = await env.DB.prepare(sql).bind(file.id).first<TaskRow>()
+      if (!row) throw new Error("it does not run yet")
+      return row
+    }, 5000)
+    const { id: taskId, account_id: accountId, fence } = task
+    const token = await makeTaskToken(env.LATHE_SECRET ?? "", {
+      accountId,
+      jobId: file.id,
+      taskId,
+      fence,
+    })
+    return { taskId, token }
+  }
+
+  function askAsContainer(request: Request): Promise<Response> {
+    const answer = MediaRunner.outboundByHost?.["worker.internal"]
+    const container = {
+      containerId: env.MEDIA_RUNNER.newUniqueId().toString(),
+      className: "MediaRunner",
+    }
+    if (!answer) throw new Error("nothing answers worker.internal")
+    return Promise.resolve(answer(request, env, container))
+  }
+
+  function askAsPlain({ method, headers, url }: Request): Promise<Response> {
+    return ask(new URL(url).pathname, { method, headers })
+  }
+
+  async function factsOf(answer: Response) {
+    return { status: answer.status, body: await answer.text() }
+  }
+
+  it("answer a container and a plain runner alike", async () => {
+    const { taskId, token } = await startTask()
+    const own = `/io/${taskId}`
+    const cases: [string, string, string, number][] = [
+      ["GET", `${own}/inputs/file`, token, 200],
+      ["GET", `${own}/inputs/file`, "", 401],
+      ["GET", `${own}/inputs/other`, token, 410],
+      ["GET", `/io/${newId()}/inputs/file`, token, 401],
+      ["POST", `${own}/reports`, token, 400],
+      ["POST", `${own}/nothing`, token, 404],
+    ]
+    for (const [method, path, bearer, status] of cases) {
+      const request = new Request(`http://worker.internal${path}`, {
+        method,
+        headers: { [PROTOCOL_HEADER]: PROTOCOL_VERSION, authorization: `Bearer ${bearer}` },
+      })
+      const [inside, outside] = [await askAsContainer(request.clone()), await askAsPlain(request)]
+      const facts = await factsOf(inside)
+      expect({ path, status: facts.status }).toEqual({ path, status })
+      expect(await factsOf(outside)).toEqual(facts)
+    }
+  })
+})

@@ -1,0 +1,163 @@
+import { runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { beforeEach, describe, expect, it } from "vitest"
+import type { TaskOrder } from "../../src/contract/task.ts"
+import type { Env } from "../../src/env.ts"
+import { MediaRunner } from "../../src/index.ts"
+import { newId } from "../../src/ids.ts"
+import { deleteTask, postTask } from "../../src/runner/client.ts"
+import { makeTaskToken } from "../../src/runner/token.ts"
+
+const TOKEN = "a-token-of-this-start-of-the-service"
+
+type Asked = { method: string; url: string; authorization: string | null }
+
+function withSettings(more: Record<string, unknown>): Env {
+  const made: object = { ...env, ...more }
+  if (!isEnv(made)) throw new Error("no environment")
+  return made
+}
+
+function isEnv(made: object): made is Env {
+  return "MEDIA_RUNNER" in made && "DB" in made
+}
+
+function hasProps(ctx: DurableObjectState): ctx is DurableObjectState<object> {
+  return "storage" in ctx
+}
+
+async function makeOrder(): Promise<TaskOrder> {
+  const [taskId, jobId] = [newId(), newId()]
+  const run = { accountId: newId(), jobId, taskId, fence: 1 }
+  return {
+    task_id: taskId,
+    job_id: jobId,
+    fence: 1,
+    slot: "media-0",
+    allocation: Date.now(),
+    io: {
+      origin: "http://worker.internal",
+      token: await makeTaskToken(env.LATHE_SECRET ?? "", run),
+    },
+    inputs: [],
+    work: { kind: "probe" },
+  }
+}
+
+function note(asked: Asked[], request: Request): void {
+  const { method, url, headers } = request
+  asked.push({ method, url, authorization: headers.get("authorization") })
+}
+
+describe("the Worker before a plain runner", () => {
+  it.for([
+    [TOKEN, `Bearer ${TOKEN}`],
+    [undefined, null],
+  ] as const)("with the token %s sends %s with every call", async ([token, authorization]) => {
+    const asked: Asked[] = []
+    const settings = withSettings({
+      RUNNER_TOKEN: token,
+      RUNNER: {
+        async fetch(request: Request) {
+          note(asked, request)
+          return Response.json({ boot: "a-boot" }, { status: 202 })
+        },
+      },
+    })
+    const order = await makeOrder()
+    expect(await postTask(settings, order)).toEqual({ accepted: "a-boot" })
+    await deleteTask(settings, { slot: "media-0", taskId: order.task_id, fence: 1 })
+    const task = `http://127.0.0.1:9/tasks/${order.task_id}?fence=1`
+    expect(asked).toEqual([
+      { method: "POST", url: "http://127.0.0.1:9/tasks", authorization },
+      { method: "DELETE", url: task, authorization },
+    ])
+  })
+})
+
+describe("the object of a container", () => {
+  let object: DurableObjectStub
+  /** What is there of a container: there are none in these tests. */
+  let container: { running: boolean; tokens: string[]; asked: Asked[]; wanted: string | null }
+
+  beforeEach(() => {
+    object = env.POOL.getByName(crypto.randomUUID())
+    container = { running: false, tokens: [], asked: [], wanted: null }
+  })
+
+  /** A container as workerd has them: its runner wants the token that it was started with. */
+  function fakeContainer() {
+    const stopped = Promise.withResolvers<void>()
+    return {
+      get running() {
+        return container.running
+      },
+      start({ env: given }: { env: Record<string, string> }) {
+        container.running = true
+        container.wanted = given["RUNNER_TOKEN"] ?? ""
+        container.tokens.push(container.wanted)
+      },
+      monitor: () => stopped.promise,
+      async destroy() {
+        container.running = false
+        stopped.resolve()
+      },
+      async interceptOutboundHttp() {},
+      async interceptAllOutboundHttp() {},
+      getTcpPort: () => ({
+        async fetch(input: string | Request, init?: RequestInit) {
+          const request = new Request(input, init)
+          if (!request.url.includes("/tasks")) return new Response()
+          note(container.asked, request)
+          const isRight = request.headers.get("authorization") === `Bearer ${container.wanted}`
+          return Response.json({ boot: "a-boot" }, { status: isRight ? 202 : 401 })
+        },
+      }),
+    }
+  }
+
+  /** A new object each time, as after a restart, over the same storage and container. */
+  function inRunner<Value>(work: (runner: MediaRunner) => Promise<Value>): Promise<Value> {
+    return runInDurableObject(object, async (_, ctx) => {
+      if (!hasProps(ctx)) throw new Error("no state")
+      Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+      return await work(new MediaRunner(ctx, withSettings({})))
+    })
+  }
+
+  it("starts it with a token, which it knows while the container runs", async () => {
+    const order = await makeOrder()
+    expect(await inRunner((runner) => runner.post(order))).toMatchObject({ status: 202 })
+    expect(container.tokens).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)])
+    expect(await inRunner((runner) => runner.post(order))).toMatchObject({ status: 202 })
+    expect(await inRunner((runner) => runner.kill(order.task_id, 1))).toMatchObject({ status: 202 })
+    expect(container.tokens).toHaveLength(1)
+    const authorization = `Bearer ${container.tokens[0]}`
+    expect(container.asked.map((each) => each.authorization)).toEqual(
+      Array.from({ length: 3 }, () => authorization),
+    )
+  })
+
+  it("makes another token for another start, and one for all who wait for the same", async () => {
+    const order = await makeOrder()
+    const both = await inRunner((runner) => Promise.all([runner.post(order), runner.post(order)]))
+    expect(both).toMatchObject([{ status: 202 }, { status: 202 }])
+    expect(container.tokens).toHaveLength(1)
+    container.running = false
+    expect(await inRunner((runner) => runner.post(order))).toMatchObject({ status: 202 })
+    expect(new Set(container.tokens).size).toBe(2)
+  })
+
+  it("ends a container whose token it does not know, so that the next order gets one", async () => {
+    const order = await makeOrder()
+    await inRunner((runner) => runner.post(order))
+    container.wanted = "a-token-that-was-never-kept"
+    const [refused, taken] = await inRunner(async (runner) => [
+      await runner.post(order),
+      await runner.post(order),
+    ])
+    expect(refused).toMatchObject({ status: 401 })
+    expect(taken).toMatchObject({ status: 202 })
+    expect(container.tokens).toHaveLength(2)
+  })
+})

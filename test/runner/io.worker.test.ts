@@ -1,0 +1,49 @@
+import { env } from "cloudflare:workers"
+import { beforeAll, describe } from "vitest"
+import { endJob } from "../../src/pipeline/settle/settle.ts"
+import { memberObjectKey, outputObjectKey } from "../../src/storage/objects.ts"
+import type { IoUnderTest } from "../contracts/io-caller.ts"
+import { testIoRoutes } from "../contracts/io-routes.ts"
+import { BOOT, startTask } from "../support/bundle.ts"
+import { ask, makeCaller, upload } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+
+const INPUT = "what a runner reads"
+const CANCELED = { code: "canceled" as const, message: "Canceled.", lines: [] }
+
+let caller: Caller
+let fileId: string
+
+beforeAll(async () => {
+  caller = await makeCaller("io-routes")
+  fileId = (await upload(caller, "in.txt", INPUT)).id
+})
+
+async function openRoutes(): Promise<IoUnderTest> {
+  const outputs = { out_1: "list.m3u8", out_2: "b.mp4" }
+  const inputs = [{ key: "in_1", fileId }]
+  const task = await startTask(caller, outputs, { inputs })
+  return {
+    fetch: ask,
+    taskId: task.taskId,
+    token: task.token,
+    boot: BOOT,
+    input: { key: "in_1", bytes: Uint8Array.from(new TextEncoder().encode(INPUT)) },
+    outputKeys: ["out_1", "out_2"],
+    async readStored(key, member) {
+      const output = outputObjectKey(task.accountId, task, key)
+      const stored = await env.MEDIA.get(member ? memberObjectKey(output, member) : output)
+      if (!stored) return null
+      const contentType = stored.httpMetadata?.contentType ?? null
+      return { bytes: new Uint8Array(await stored.arrayBuffer()), contentType }
+    },
+    async endRun() {
+      await endJob(env, task, { state: "canceled", failure: CANCELED })
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+describe("the Worker's I/O routes", () => {
+  testIoRoutes(openRoutes)
+})

@@ -1,0 +1,30 @@
+import { resolve } from "node:path"
+import { expect, test } from "vitest"
+import { readServiceConfig } from "../../scripts/local/service-config.ts"
+
+test("a service lives on port 8787 of the loopback interface, its state in .lathe", () => {
+  expect(readServiceConfig({})).toMatchObject({
+    origin: "http://127.0.0.1:8787",
+    host: "127.0.0.1",
+    stateDir: resolve(".lathe"),
+    sweepEveryMs: 60_000,
+    refusesPublicHosts: false,
+  })
+})
+
+test("a service on every interface is still reached on the loopback one", () => {
+  expect(readServiceConfig({ HOST: "0.0.0.0", PORT: "9000" })).toMatchObject({
+    host: "0.0.0.0",
+    origin: "http://127.0.0.1:9000",
+  })
+})
+
+test.each([
+  [{ PORT: "web" }, 'PORT must be a whole number from 1 to 65535, not "web".'],
+  [{ PORT: "70000" }, 'PORT must be a whole number from 1 to 65535, not "70000".'],
+  [{ RUNNER_CAPACITY: "0" }, 'RUNNER_CAPACITY must be a whole number above 0, not "0".'],
+  [{ REFUSE_PUBLIC_HOSTS: "some" }, 'REFUSE_PUBLIC_HOSTS must be true or false, not "some".'],
+  [{ SWEEP_SECONDS: "-1" }, 'SWEEP_SECONDS must be a number above 0, not "-1".'],
+])("%o is refused in one sentence", (environment, sentence) => {
+  expect(() => readServiceConfig(environment)).toThrow(sentence)
+})

@@ -1,0 +1,90 @@
+import { z } from "zod"
+import type { Operation } from "../../src/http/operation.ts"
+import { EXAMPLE_INPUT } from "../../src/kinds/reference.ts"
+import { OPERATIONS } from "../../src/operations.ts"
+import { ask } from "./caller.ts"
+import type { Caller } from "./caller.ts"
+
+const members = z.array(z.looseObject({ id: z.uuid() }))
+
+/** Values of the parameters of a path; `input` is what EXAMPLE_INPUT stands for. */
+export type Parameters = Record<string, string>
+
+/** The address of an operation, its parameters filled in. */
+export function pathOf({ path }: Operation, parameters: Parameters): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(parameters[name] ?? ""),
+  )
+  return `/v1${filled}`
+}
+
+/** Sends an operation's own example of a request, as whoever has these headers. */
+export function sendExample(
+  operation: Operation,
+  parameters: Parameters = operation.example ?? {},
+  given: Record<string, string> = {},
+): Promise<Response> {
+  const { body, headers } = bodyOf(operation, parameters)
+  const path = pathOf(operation, parameters)
+  const method = operation.method.toUpperCase()
+  return ask(path, { method, headers: { ...headers, ...given }, ...(body && { body }) })
+}
+
+/** The one body of an operation as it is sent: its example, JSON or a form. */
+function bodyOf(
+  { bodies = {} }: Operation,
+  { input = EXAMPLE_INPUT }: Parameters,
+): { body?: string | FormData; headers: Record<string, string> } {
+  const [[type, given] = []] = Object.entries(bodies)
+  if (type === undefined || given === undefined) return { headers: {} }
+  if (type === "multipart/form-data") return { body: formOf(given.example), headers: {} }
+  const body = JSON.stringify(given.example).replaceAll(EXAMPLE_INPUT, input)
+  return { body, headers: { "content-type": type } }
+}
+
+function formOf(example: unknown): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(z.record(z.string(), z.string()).parse(example))) {
+    form.append(name, name === "file" ? new File([value], "clip.mp4") : value)
+  }
+  return form
+}
+
+/** Has an account make whatever operations with a body make. */
+export async function makeMembers(caller: Caller): Promise<void> {
+  for (const operation of OPERATIONS) {
+    if (!operation.bodies) continue
+    const parameters = await findParameters(caller, operation)
+    const answer = await sendExample(operation, parameters, { "x-api-key": caller.key })
+    if (!answer.ok) throw new Error(`${operation.operationId}: ${await answer.text()}`)
+  }
+}
+
+/**
+ * Parameters of an operation's path that name something the account has: the newest member of the
+ * collection that the path is below. Where the operation is for members that are over, it is ended.
+ */
+export async function findParameters(caller: Caller, operation: Operation): Promise<Parameters> {
+  const [collection = "", rest] = operation.path.split("/{id}")
+  if (rest === undefined) {
+    const { body } = bodyOf(operation, {})
+    if (typeof body !== "string" || !body.includes(EXAMPLE_INPUT)) return {}
+    return { input: `svc_id://${(await newestOf(caller, "/files")).id}` }
+  }
+  const member = await newestOf(caller, collection)
+  const texts = Object.entries(member).filter(([, value]) => typeof value === "string")
+  const parameters = Object.fromEntries(texts.map(([name, value]) => [name, String(value)]))
+  if (operation.errors?.includes("not_final")) {
+    const end = OPERATIONS.find(
+      ({ path, errors }) => path.startsWith(collection) && errors?.includes("already_final"),
+    )
+    if (end) await sendExample(end, parameters, { "x-api-key": caller.key })
+  }
+  return parameters
+}
+
+async function newestOf(caller: Caller, collection: string) {
+  const [member] = members.parse(await (await caller.call(collection)).json())
+  if (!member) throw new Error(`${collection} has no members`)
+  return member
+}
