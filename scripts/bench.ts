@@ -5,6 +5,7 @@ import { benchEncode } from "./bench/encode.ts"
 import { benchFairness } from "./bench/fairness.ts"
 import { formatFigures } from "./bench/figure.ts"
 import type { Figure } from "./bench/figure.ts"
+import { benchLayout } from "./bench/layout/layout.ts"
 import { openBenchScope } from "./bench/scope.ts"
 import type { BenchScope } from "./bench/scope.ts"
 import { benchProbe } from "./bench/probe.ts"
@@ -33,6 +34,7 @@ const benches: Bench[] = [
   { name: "download", run: benchDownload },
   { name: "fairness", run: benchFairness },
   { name: "webhook", run: benchWebhook },
+  { name: "layout", run: benchLayout },
   { name: "container", run: benchContainer, isOnlyNamed: true },
 ]
 
