@@ -1,0 +1,32 @@
+import { beforeAll, expect, it } from "vitest"
+import { startServiceProcess } from "../../scripts/local/service-process.ts"
+import { schemathesis } from "../../scripts/setup/schemathesis.ts"
+import { ensureSteps } from "../../scripts/setup/step.ts"
+import { runSchemathesis } from "./schemathesis.ts"
+
+const INSTALL_MS_MAX = 180_000
+const TEST_MS_MAX = 300_000
+const REQUESTS_PER_MINUTE = "100000"
+
+beforeAll(async () => await ensureSteps([schemathesis]), INSTALL_MS_MAX)
+
+it(
+  "answers whatever is asked as its OpenAPI document says",
+  async () => {
+    await using service = await startServiceProcess({
+      settings: {
+        TRIAL_REQUESTS_PER_MINUTE: REQUESTS_PER_MINUTE,
+        PAID_REQUESTS_PER_MINUTE: REQUESTS_PER_MINUTE,
+        // The requests name URLs that are made up, which nobody is to be sent anything for.
+        REFUSE_PUBLIC_HOSTS: "true",
+        RUNNER_CAPACITY: "1",
+      },
+    })
+    const key = await service.makeKey("schemathesis", "paid")
+    const { origin } = service
+    const documentUrl = `${origin}/v1/openapi.json`
+    const { isOk, output } = await runSchemathesis({ documentUrl, origin }, { "X-API-KEY": key })
+    expect(isOk ? "" : output).toBe("")
+  },
+  TEST_MS_MAX,
+)
