@@ -129,16 +129,20 @@ export function readJobFacts(c: AppContext, fields: CreateRequest): JobFacts {
 }
 
 /** What is wrong with a URL to deliver to. */
-export function webhookFaults(c: AppContext, field: string, text: string): Fault[] {
-  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+function webhookFaults(c: AppContext, field: string, text: string): Fault[] {
+  const checked = checkWebhookUrl(c, text)
   return "error" in checked ? [{ field, message: checked.error }] : []
 }
 
 /** A URL to deliver to, checked as every user URL is; the error names the field. */
 export function readWebhookUrl(c: AppContext, field: string, text: string): string {
-  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+  const checked = checkWebhookUrl(c, text)
   if ("error" in checked) throw unprocessable(field, checked.error)
   return checked.url.href
+}
+
+function checkWebhookUrl(c: AppContext, text: string): ReturnType<typeof checkUserUrl> {
+  return checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
 }
 
 function rootOf(field: string): string {

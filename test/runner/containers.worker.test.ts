@@ -13,6 +13,7 @@ import { openTaskQueue } from "../../src/storage/task-queue.ts"
 import { createJob } from "../../src/storage/job-drafts.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import { draftJob, draftTask } from "../../src/storage/job-drafts.ts"
+import { jobFacts } from "../support/job-facts.ts"
 
 /** What the objects of containers are asked, and what they answer; there are none in these tests. */
 type Containers = {
@@ -40,13 +41,7 @@ describe("a task for a container", () => {
 
   async function makeWaitingTask() {
     const id = newId()
-    const facts = {
-      origin: "https://lathe.test",
-      now: Date.now(),
-      priority: 50,
-      metadata: null,
-      webhookUrl: null,
-    }
+    const facts = jobFacts(null)
     const work = { kind: "command" as const, commands: [["x"]], outputs: [], run_seconds_max: 1 }
     const task = draftTask(facts, { pool: "media", jobId: id, work, inputs: [], blocked: false })
     const request = { input_files: {}, output_files: {} }

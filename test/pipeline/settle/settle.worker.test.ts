@@ -11,6 +11,7 @@ import { readSnapshot } from "../../../src/storage/transitions.ts"
 import type { JobSnapshot } from "../../../src/storage/transitions.ts"
 import { draftJob, draftOutput, draftTask } from "../../../src/storage/job-drafts.ts"
 import { claimTask } from "../../../src/storage/tasks.ts"
+import { jobFacts } from "../../support/job-facts.ts"
 
 const ACCOUNT = newId()
 const database = databaseOf(env, ACCOUNT)
@@ -18,13 +19,7 @@ const database = databaseOf(env, ACCOUNT)
 /** A command's job with one task, one output and a webhook. */
 async function makeWaitingJob() {
   const id = newId()
-  const facts = {
-    origin: "https://lathe.test",
-    now: Date.now(),
-    priority: 50,
-    metadata: null,
-    webhookUrl: "https://receiver.example/",
-  }
+  const facts = jobFacts("https://receiver.example/")
   const request = { input_files: {}, output_files: { out_1: "a.mp4" } }
   const task = draftTask(facts, {
     pool: "media",

@@ -9,6 +9,7 @@ import { createJob } from "../../../src/storage/job-drafts.ts"
 import { outputObjectKey } from "../../../src/storage/objects.ts"
 import { claimTask } from "../../../src/storage/tasks.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
+import { jobFacts } from "../../support/job-facts.ts"
 
 const accountId = newId()
 const database = databaseOf(env, accountId)
@@ -19,13 +20,7 @@ const failed = { kind: "failed" as const, blame: "caller" as const, failure }
 /** A command's job with two tasks that run, each of which makes one of its outputs. */
 async function startJob() {
   const jobId = newId()
-  const facts = {
-    origin: "https://lathe.test",
-    now: Date.now(),
-    priority: 50,
-    metadata: null,
-    webhookUrl: "https://receiver.example/",
-  }
+  const facts = jobFacts("https://receiver.example/")
   const outputs = Object.entries(names).map(([key, name]) => ({ key, name }))
   const tasks = outputs.map((output) => {
     const work = { kind: "command", commands: [["x"]], outputs: [output], run_seconds_max: 1 }

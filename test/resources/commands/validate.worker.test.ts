@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { ask, makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
+import { commandRequest } from "../../support/command-request.ts"
 import { readProblem } from "../../support/problem.ts"
 
 type Wrong = { field: string; message: string; code?: string; option?: string }
@@ -15,14 +16,8 @@ beforeAll(async () => {
   fileId = (await upload(caller, "clip.mp4", "x")).id
 })
 
-/** A request that is right, with some of its fields changed. */
 function request(changes: Record<string, unknown> = {}) {
-  return {
-    ffmpeg_command: "ffmpeg -i {{in_1}} {{out_1}}",
-    input_files: { in_1: `svc_id://${fileId}` },
-    output_files: { out_1: "out.mp4" },
-    ...changes,
-  }
+  return commandRequest(fileId, changes)
 }
 
 async function validate(changes: Record<string, unknown> = {}): Promise<Verdict> {
