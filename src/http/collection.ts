@@ -59,9 +59,11 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
       headers: { Link: "The address of the next page, where there may be one." },
     },
     example: { limit: "5" },
-    async handle(c, query) {
-      const page = pageOf(pageQuery.parse(c.req.query()))
-      const rows = await collection.list(c, filters.parse(query), page)
+    async handle(c) {
+      // Each from what was sent: a value that a schema made is not what the schema reads.
+      const sent = c.req.query()
+      const page = pageOf(pageQuery.parse(sent))
+      const rows = await collection.list(c, filters.parse(sent), page)
       const ids = rows.map((row) => ({ id: collection.idOf(row) }))
       return {
         body: await Promise.all(rows.map((row) => collection.view(c, row))),
