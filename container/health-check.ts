@@ -1,8 +1,7 @@
-import { z } from "zod"
 import { runnerHeaders } from "../src/contract/protocol.ts"
+import { runnerHealth } from "../src/contract/runner-health.ts"
 import { readEnvironment } from "./settings.ts"
 
-const health = z.object({ sandbox: z.object({ ok: z.boolean() }) })
 const { RUNNER_PORT: port, RUNNER_TOKEN: token } = readEnvironment(process.env)
 
 // The container engine kills this process where the response takes too long.
@@ -12,4 +11,4 @@ const response = await fetch(`http://127.0.0.1:${port}/health`, {
 const text = await response.text()
 console.log(text)
 // A runner without a sandbox accepts no task.
-if (!health.parse(JSON.parse(text)).sandbox.ok) process.exitCode = 1
+if (!runnerHealth.parse(JSON.parse(text)).sandbox.ok) process.exitCode = 1

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { log } from "./log.ts"
-import { chooseSandbox } from "./sandbox/choose.ts"
+import { keepChoosingSandbox } from "./sandbox/keep-choosing.ts"
 import { removeLeftWorkspaces } from "./sandbox/workspace.ts"
 import { announceRunner } from "./server/announce.ts"
 import { toListener } from "./server/http-adapter.ts"
@@ -23,7 +23,8 @@ if (problem !== null) {
 // The runner owns the inputs, and the users of the tools must be able to read them.
 process.umask(0o022)
 await removeLeftWorkspaces(settings.workDir)
-const runner = makeRunner(settings, chooseSandbox(settings))
+const latestChoice = keepChoosingSandbox(settings, () => process.exit(1))
+const runner = makeRunner(settings, latestChoice)
 const server = createServer(toListener((request) => runner.fetch(request)))
 server.listen(port, host, () => {
   const address = server.address()

@@ -70,6 +70,8 @@ const environment = z.object({
   SANDBOX_FIRST_UID: count.default(20_001),
   /** Lets tools run without a sandbox where the system supports none. */
   ALLOW_UNSANDBOXED: z.enum(["", "0", "1"]).default(""),
+  /** After so many failed self-tests the runner ends itself; none: it goes on testing. */
+  SELF_TESTS_MAX: count.optional(),
   /** Where the runner announces that it started, and the token for it. */
   ANNOUNCE_URL: z.url().optional(),
   ANNOUNCE_TOKEN: z.string().optional(),
@@ -90,6 +92,8 @@ export type RunnerSettings = {
   sandboxReadPaths: string[]
   sandboxFirstUid: number
   allowUnsandboxed: boolean
+  /** Self-tests of the sandbox that may fail before the runner ends itself. */
+  selfTestsMax: number
 }
 
 /** Parses a process's environment; throws a ZodError that names what is wrong. */
@@ -110,6 +114,7 @@ export function makeSettings(values: Environment): RunnerSettings {
     sandboxReadPaths: values.SANDBOX_READ_PATHS,
     sandboxFirstUid: values.SANDBOX_FIRST_UID,
     allowUnsandboxed: values.ALLOW_UNSANDBOXED === "1",
+    selfTestsMax: values.SELF_TESTS_MAX ?? Number.POSITIVE_INFINITY,
   }
 }
 

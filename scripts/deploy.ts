@@ -49,8 +49,7 @@ async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Pr
     said: await deployWorker(deployment, config, configPath, toSend),
   }))
   await runPhase("Health", async () => {
-    await untilLive(origin)
-    return { said: `${origin}/v1/health says ok` }
+    return { said: `${origin}/v1/health says ${await untilLive(origin)}` }
   })
 }
 

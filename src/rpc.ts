@@ -1,3 +1,4 @@
+import type { DegradedReason } from "./contract/runner-health.ts"
 import type { TaskOrder } from "./contract/task.ts"
 import type { Plan } from "./plans.ts"
 
@@ -81,6 +82,12 @@ export type PoolRpc = DurableObject & {
   runnerStarted(boot: string): Promise<void>
   /** A slot's container stopped: its holder requeues what the process had. */
   slotStopped(stopped: { slot: string; boot: string }): Promise<void>
+  /** A slot's runner fell silent under this allocation: it is ended before the slot is used again. */
+  slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
+  /** A slot's container refused a task since it has no sandbox, or took one again. */
+  sandboxJudged(judged: { slot: string; hasSandbox: boolean }): Promise<void>
+  /** Why slots of the pool cannot be used as they should be; empty where all is well. */
+  degradedReasons(): Promise<DegradedReason[]>
 }
 
 /** Whose a key is: what may be cached of an account. */

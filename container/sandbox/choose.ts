@@ -23,11 +23,12 @@ const BUBBLEWRAP = "/usr/bin/bwrap"
 const probeOutput = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
 
 /**
- * Tests the tiers that this system supports, the strongest first, and takes the first that passes.
- * Where a tier is supported and none passes, ALLOW_UNSANDBOXED does not apply.
+ * Tests the tiers that this system supports, the strongest first, and takes the first that passes;
+ * never throws. Where a tier is supported and none passes, ALLOW_UNSANDBOXED does not apply.
  */
 export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxChoice> {
-  const tiers = await findTiers()
+  const tiers = await findTiers().catch(String)
+  if (typeof tiers === "string") return refuse({ supported: true, problem: tiers })
   const startedMs = performance.now()
   const tests: SelfTest[] = []
   for (const tier of tiers) {
@@ -42,10 +43,12 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
   }
   const last = tests.at(-1)
   if (last) return { sandbox: null, test: last }
-  return settings.allowUnsandboxed ? chooseNone(settings) : refuse()
+  if (settings.allowUnsandboxed) return chooseNone(settings)
+  const problem = "this system has neither the launcher nor what it needs (Linux with Landlock)"
+  return refuse({ supported: false, problem })
 }
 
-/** The tiers that this system supports, the strongest first. */
+/** The tiers that this system supports, the strongest first; throws where that cannot be told. */
 export async function findTiers(): Promise<Tier[]> {
   const { landlock_abi, seccomp } = await probeKernel()
   if (landlock_abi < 1 || !seccomp) return []
@@ -65,27 +68,25 @@ export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
 }
 
 async function probeKernel(): Promise<z.infer<typeof probeOutput>> {
-  try {
-    const { stdout } = await promisify(execFile)(join(BUILD_FOLDER, "launcher"), ["--probe"])
-    return probeOutput.parse(JSON.parse(stdout))
-  } catch {
-    // The launcher was not built, or cannot be built for this system.
-    return { landlock_abi: 0, seccomp: false }
-  }
+  const launcher = join(BUILD_FOLDER, "launcher")
+  // It was not built, or cannot be built for this system.
+  if (!existsSync(launcher)) return { landlock_abi: 0, seccomp: false }
+  const { stdout } = await promisify(execFile)(launcher, ["--probe"])
+  return probeOutput.parse(JSON.parse(stdout))
 }
 
 async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<SelfTest> {
-  const attack = await placeAttack(sandbox)
   try {
+    await using attack = await placeAttack(sandbox)
+    const ffmpegPath = findProgram(settings.toolPaths.ffmpeg)
     return await testSandbox(sandbox, {
       attackPath: attack.path,
-      ffmpegPath: findProgram(settings.toolPaths.ffmpeg),
+      ffmpegPath,
       workDir: settings.workDir,
     })
   } catch (error) {
-    return { tier: sandbox.tier, ok: false, attacks: [], problem: String(error) }
-  } finally {
-    await attack.remove()
+    const failed = { ok: false, supported: true, attacks: [], problem: String(error) }
+    return { tier: sandbox.tier, ...failed }
   }
 }
 
@@ -96,7 +97,7 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
 async function placeAttack({ firstUid }: Sandbox) {
   const built = join(BUILD_FOLDER, "attack")
   if (firstUid === null || isOpenToAll(built)) {
-    return { path: built, remove: () => Promise.resolve() }
+    return { path: built, [Symbol.asyncDispose]: () => Promise.resolve() }
   }
   const parent = [tmpdir(), "/tmp", "/var/tmp"].find((path) => isOpenToAll(path)) ?? tmpdir()
   const folder = await mkdtemp(join(parent, "lathe-attack-"))
@@ -104,7 +105,10 @@ async function placeAttack({ firstUid }: Sandbox) {
   await chmod(folder, READABLE_MODE)
   await copyFile(built, path)
   await chmod(path, READABLE_MODE)
-  return { path, remove: () => rm(folder, { recursive: true, force: true }) }
+  return {
+    path,
+    [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
+  }
 }
 
 function chooseNone(settings: RunnerSettings): SandboxChoice {
@@ -113,11 +117,11 @@ function chooseNone(settings: RunnerSettings): SandboxChoice {
     "can read, change and send away whatever the user of this process can."
   log("sandbox.none", { meaning })
   const sandbox = describeSandbox("none", settings)
-  return { sandbox, test: { tier: "none", ok: true, attacks: [], problem: null } }
+  const test = { ok: true, supported: false, attacks: [], problem: null }
+  return { sandbox, test: { tier: "none", ...test } }
 }
 
-function refuse(): SandboxChoice {
-  const problem = "this system has neither the launcher nor what it needs (Linux with Landlock)"
-  log("sandbox.refused", { tier: "none", problem })
-  return { sandbox: null, test: { tier: "none", ok: false, attacks: [], problem } }
+function refuse(why: { supported: boolean; problem: string }): SandboxChoice {
+  log("sandbox.refused", { tier: "none", ...why })
+  return { sandbox: null, test: { tier: "none", ok: false, attacks: [], ...why } }
 }

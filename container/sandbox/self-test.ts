@@ -13,7 +13,14 @@ import { makeWorkspace, removeWorkspace } from "./workspace.ts"
 export type Attack = { name: string; refused: boolean }
 
 /** Result of the test of one tier; `problem` says why it did not pass. */
-export type SelfTest = { tier: Tier; ok: boolean; attacks: Attack[]; problem: string | null }
+export type SelfTest = {
+  tier: Tier
+  ok: boolean
+  /** Whether this system can sandbox tools at all. */
+  supported: boolean
+  attacks: Attack[]
+  problem: string | null
+}
 
 export type SelfTestPaths = { attackPath: string; ffmpegPath: string; workDir: string }
 
@@ -68,7 +75,7 @@ export async function testSandbox(sandbox: Sandbox, paths: SelfTestPaths): Promi
       attacked.spawnError ??
       findProblem(attacks) ??
       (made?.size ? null : `an encode failed: ${lastLine(encoded)}`)
-    return { tier: sandbox.tier, ok: problem === null, attacks, problem }
+    return { tier: sandbox.tier, ok: problem === null, supported: true, attacks, problem }
   } finally {
     listener.close()
     await Promise.all([removeWorkspace(workspace), rm(outside, { recursive: true, force: true })])

@@ -1,4 +1,5 @@
 import type { SandboxChoice } from "../sandbox/choose.ts"
+import type { LatestChoice } from "../sandbox/keep-choosing.ts"
 import { runnerSandbox } from "../sandbox/sandbox.ts"
 import type { TaskSandbox } from "../sandbox/sandbox.ts"
 import { startProcess } from "../sandbox/start.ts"
@@ -8,23 +9,26 @@ import type { Runs } from "./runs.ts"
 
 const VERSION_MS_MAX = 10_000
 
-/** The handler of `GET /health`; it asks the tools for their versions at the first request. */
+/**
+ * The handler of `GET /health`; it asks the tools for their versions at the first request that
+ * finds a sandbox.
+ */
 export function healthHandler(
   runs: Runs,
   settings: RunnerSettings,
-  choosing: Promise<SandboxChoice>,
+  latestChoice: LatestChoice,
 ): () => Promise<Response> {
   const { boot, capacity } = settings
   let versions: Promise<Record<string, string>> | null = null
   return async () => {
-    const choice = await choosing
-    versions ??= readVersions(settings, choice)
+    const choice = await latestChoice()
+    if (choice.sandbox) versions ??= readVersions(settings, choice)
     return Response.json({
-      status: "ok",
+      status: choice.sandbox ? "ok" : "degraded",
       boot,
       capacity,
       running: runs.countRunning(),
-      ...(await versions),
+      ...(await (versions ?? readVersions(settings, choice))),
       sandbox: choice.test,
     })
   }

@@ -1,10 +1,15 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Router } from "itty-router"
 import { z } from "zod"
-import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import {
+  BOOT_HEADER,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  UNSANDBOXED,
+} from "../../src/contract/protocol.ts"
 import { taskOrder } from "../../src/contract/task.ts"
 import { log } from "../log.ts"
-import type { SandboxChoice } from "../sandbox/choose.ts"
+import type { LatestChoice } from "../sandbox/keep-choosing.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { parseTask } from "../tasks/registry.ts"
 import { healthHandler } from "./health.ts"
@@ -26,9 +31,9 @@ const fenceNumber = z.coerce.number().int().positive()
 
 /**
  * Makes the runner of a process; its routes are the runner's side of the protocol. It accepts tasks
- * once the sandbox is chosen.
+ * while there is a sandbox.
  */
-export function makeRunner(settings: RunnerSettings, choosing: Promise<SandboxChoice>): Runner {
+export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice): Runner {
   const runs = openRuns(settings)
   let isShuttingDown = false
   const router = Router<RoutedRequest>({
@@ -40,14 +45,14 @@ export function makeRunner(settings: RunnerSettings, choosing: Promise<SandboxCh
     ],
   })
     .post("/tasks", async (request) => {
-      const { sandbox } = await choosing
+      const { sandbox } = await latestChoice()
       if (isShuttingDown) return refuse(503, "leaving")
-      if (!sandbox) return refuse(503, "unsandboxed")
+      if (!sandbox) return refuse(503, UNSANDBOXED)
       return await acceptTask(request, (task) => runs.accept(task, sandbox), settings.boot)
     })
     .get("/tasks/:id", (request) => showTask(request, runs))
     .delete("/tasks/:id", (request) => killTask(request, runs))
-    .get("/health", healthHandler(runs, settings, choosing))
+    .get("/health", healthHandler(runs, settings, latestChoice))
   return {
     fetch: (request) => router.fetch(request),
     async shutDown() {

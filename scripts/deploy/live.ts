@@ -6,21 +6,28 @@ const LIVE_MS_MAX = 300_000
 const POLL_MS = 2000
 const ANSWER_MS_MAX = 10_000
 
-const healthy = z.object({ status: z.literal("ok") })
+const health = z.object({
+  status: z.enum(["ok", "degraded"]),
+  reasons: z.array(z.string()).default([]),
+})
 
-/** Waits until the service is healthy; a new host name takes minutes to resolve everywhere. */
-export async function untilLive(origin: string): Promise<void> {
+/**
+ * Waits until the service serves and returns its health in words; a new host name takes minutes to
+ * resolve everywhere.
+ */
+export async function untilLive(origin: string): Promise<string> {
   const url = `${origin}/v1/health`
   let lastProblem = "nothing"
-  const isLive = await pWaitFor<boolean>(
+  const words = await pWaitFor<string | null>(
     async () => {
-      const problem = await findHealthProblem(url)
-      lastProblem = problem ?? lastProblem
-      return problem === null && pWaitFor.resolveWith(true)
+      const answer = await readHealth(url)
+      if ("words" in answer) return pWaitFor.resolveWith(answer.words)
+      lastProblem = answer.problem
+      return false
     },
-    { interval: POLL_MS, timeout: { milliseconds: LIVE_MS_MAX, fallback: () => false } },
+    { interval: POLL_MS, timeout: { milliseconds: LIVE_MS_MAX, fallback: () => null } },
   )
-  if (isLive) return
+  if (words !== null) return words
   throw new CliError(
     `${url} did not answer with "ok" within ${LIVE_MS_MAX / 1000} seconds; at last it said: ${lastProblem}`,
   )
@@ -35,14 +42,16 @@ export async function opensOperatorRoutes(origin: string, token: string): Promis
   return response.ok
 }
 
-/** Null where the service is healthy, else what it answered instead. */
-async function findHealthProblem(url: string): Promise<string | null> {
+/** The health of a service that serves, in words, else what it answered instead. */
+async function readHealth(url: string): Promise<{ words: string } | { problem: string }> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
     const text = await response.text()
-    if (!response.ok) return `status ${response.status}`
-    return healthy.safeParse(JSON.parse(text)).success ? null : "something else"
+    if (!response.ok) return { problem: `status ${response.status}` }
+    const { data } = health.safeParse(JSON.parse(text))
+    if (!data) return { problem: "something else" }
+    return { words: [data.status, ...data.reasons].join(" ") }
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return { problem: error instanceof Error ? error.message : String(error) }
   }
 }

@@ -1,14 +1,30 @@
-import { z } from "zod"
+import { setTimeout as sleep } from "node:timers/promises"
 import { runnerHeaders } from "../../src/contract/protocol.ts"
+import { runnerHealth } from "../../src/contract/runner-health.ts"
 import { CliError } from "./cli-error.ts"
 import type { HealthEndpoint } from "./health.ts"
 
-const health = z.object({ sandbox: z.object({ ok: z.boolean(), problem: z.string().nullable() }) })
+const POLL_MS = 200
 
-/** Throws a CliError where the runner takes no tasks because no sandbox works. */
-export async function requireSandbox({ url, token }: HealthEndpoint): Promise<void> {
-  const answer = await fetch(url, { headers: runnerHeaders(token) })
-  const { sandbox } = health.parse(await answer.json())
-  if (sandbox.ok) return
-  throw new CliError(`Lathe runs no tool without a sandbox, and none works: ${sandbox.problem}.`)
+/**
+ * Waits until the runner has a sandbox. Throws a CliError at once where its system has none, and
+ * where no self-test passes within `patienceMs`.
+ */
+export async function requireSandbox(
+  { url, token }: HealthEndpoint,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + patienceMs
+  for (;;) {
+    const answer = await fetch(url, { headers: runnerHeaders(token), signal })
+    const { sandbox } = runnerHealth.parse(await answer.json())
+    if (sandbox.ok) return
+    if (!sandbox.supported || performance.now() > until) {
+      throw new CliError(
+        `Lathe runs no tool without a sandbox, and none works: ${sandbox.problem}.`,
+      )
+    }
+    await sleep(POLL_MS, undefined, { signal })
+  }
 }

@@ -18,6 +18,8 @@ import { makeWorker } from "./worker.ts"
 import type { WorkerBindings } from "./worker.ts"
 
 const START_PATIENCE_MS = 60_000
+/** Long enough for a few self-tests, since what is against the first may pass. */
+const SELF_TEST_PATIENCE_MS = 8000
 
 /** Where this start's runner listens, and the token that it requires. */
 type RunnerEndpoint = { port: number; token: string }
@@ -57,7 +59,7 @@ export async function startService(config: ServiceConfig, signal: AbortSignal): 
   await untilHealthy({ url: `${config.origin}/v1/health` }, START_PATIENCE_MS, signal)
   const runnerHealth = { url: `${originOf(endpoint)}/health`, token: endpoint.token }
   await untilHealthy(runnerHealth, START_PATIENCE_MS, signal)
-  await requireSandbox(runnerHealth)
+  await requireSandbox(runnerHealth, SELF_TEST_PATIENCE_MS, signal)
 
   const running = started.move()
   return { secrets, stop: async () => await running.disposeAsync() }

@@ -11,6 +11,9 @@ export function runnerHeaders(token: string | null | undefined): Record<string, 
   return token ? { ...headers, authorization: `Bearer ${token}` } : headers
 }
 
+/** What `POST /tasks` is refused with (503) while no sandbox has passed its self-test. */
+export const UNSANDBOXED = "unsandboxed"
+
 /** Names the runner's process, so that a restarted runner is told from the one before. */
 export const BOOT_HEADER = "lathe-boot"
 

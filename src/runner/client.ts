@@ -9,6 +9,7 @@ import { poolOfSlot } from "./pools.ts"
 
 /** A call without an answer by then is made again; every call is idempotent. */
 const CALL_MS = 10_000
+const HEALTH_MS = 2000
 
 /** Where a runner finds inputs, outputs and reports of a task. */
 export function ioOrigin(env: Env, taskId: string): string {
@@ -70,8 +71,18 @@ export async function endSilentRun(
   return await destroySlot(env, run.slot, run.allocation)
 }
 
+/** What the plain runner says of itself, not parsed; null where it does not answer. */
+export async function readPlainHealth(env: Env): Promise<unknown> {
+  try {
+    const { status, text } = await callPlain(env, "GET", "/health", null, HEALTH_MS)
+    return status === 200 ? JSON.parse(text) : null
+  } catch {
+    return null
+  }
+}
+
 /** Whether the runner is a plain process, and not containers. */
-function isPlain(env: Env): boolean {
+export function isPlain(env: Env): boolean {
   return settingsOf(env).RUNNER_ORIGIN !== undefined
 }
 
@@ -84,13 +95,14 @@ async function callPlain(
   method: string,
   path: string,
   body: string | null = null,
+  timeoutMs = CALL_MS,
 ): Promise<RunnerAnswer> {
   const { RUNNER_ORIGIN: origin, RUNNER_TOKEN: token } = settingsOf(env)
   const request = new Request(`${origin}${path}`, {
     method,
     body,
     headers: { "content-type": "application/json", ...runnerHeaders(token) },
-    signal: AbortSignal.timeout(CALL_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   })
   const answer = env.RUNNER ? await env.RUNNER.fetch(request) : await fetch(request)
   return { status: answer.status, text: await answer.text() }

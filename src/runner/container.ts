@@ -1,5 +1,5 @@
 import { Container } from "@cloudflare/containers"
-import { BOOT_HEADER, runnerHeaders } from "../contract/protocol.ts"
+import { BOOT_HEADER, UNSANDBOXED, runnerHeaders } from "../contract/protocol.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
@@ -13,7 +13,13 @@ import type { PoolName } from "./pools.ts"
 import { readTaskToken } from "./token.ts"
 
 const PORT = 8788
-const ENVIRONMENT = { RUNNER_HOST: "0.0.0.0", RUNNER_PORT: String(PORT), RUNNER_CAPACITY: "1" }
+const ENVIRONMENT = {
+  RUNNER_HOST: "0.0.0.0",
+  RUNNER_PORT: String(PORT),
+  RUNNER_CAPACITY: "1",
+  // Another container may be on another machine, where the sandbox works.
+  SELF_TESTS_MAX: "3",
+}
 const CALL_MS = 10_000
 
 const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slot" }
@@ -52,6 +58,12 @@ class Runner extends Container<Env> implements RunnerRpc {
     // A container with another token than the one kept here can never be called again.
     if (answer.status === 401) await this.#endContainer()
     if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
+    const isUnsandboxed = answer.status === 503 && answer.text.includes(`"${UNSANDBOXED}"`)
+    if (isUnsandboxed) this.#memory.noteUnsandboxed(run, boot, Date.now())
+    if (isUnsandboxed || (answer.status === 202 && this.#memory.noteSandboxed())) {
+      const judged = { slot: order.slot, hasSandbox: !isUnsandboxed }
+      this.ctx.waitUntil(this.env.POOL.getByName(this.#pool).sandboxJudged(judged))
+    }
     return answer
   }
 
@@ -102,6 +114,7 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   async #start(): Promise<string | null> {
     const isRunning = containerOf(this.ctx).running
+    if (!isRunning && this.#memory.restartsIn(Date.now()) > 0) return UNSANDBOXED
     const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
     const envVars = { ...ENVIRONMENT, ...(token !== null && { RUNNER_TOKEN: token }) }
     try {

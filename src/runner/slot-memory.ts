@@ -9,6 +9,10 @@ export type SlotMemory = ReturnType<typeof openSlotMemory>
 
 const TOKEN_BYTES = 32
 
+/** Waits before a container is started again after one that had no sandbox; they double. */
+const RESTART_MS = 2000
+const RESTART_MS_MAX = 60_000
+
 type Facts = {
   /** The highest number of an allocation of the slot; kept under the name it always had. */
   grant: number
@@ -20,6 +24,8 @@ type Facts = {
   stopping: boolean
   /** The bearer token of the container that runs, or ran last. */
   token: string
+  /** Containers in a row that had no sandbox: how many, the last one's process, and when. */
+  unsandboxed: { count: number; boot: string | null; at: number }
 }
 
 /** What the object of a container keeps of it, longer than the object and the container live. */
@@ -60,6 +66,22 @@ export function openSlotMemory(kv: SyncKvStorage) {
       const token = toHex(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)).buffer)
       kv.put("token", token)
       return token
+    },
+    /** The container refused a task since it has no sandbox; a run of it there is none. */
+    noteUnsandboxed(run: TaskRun, boot: string | null, now: number): void {
+      const known = read("unsandboxed")
+      const isSame = known !== null && known.boot === boot
+      const count = (known?.count ?? 0) + (isSame ? 0 : 1)
+      kv.put("unsandboxed", { count, boot, at: now })
+      this.forgetRun(run)
+    },
+    /** The container took a task; true where the one before had no sandbox. */
+    noteSandboxed: () => kv.delete("unsandboxed"),
+    /** Milliseconds until a container may be started after those that had no sandbox. */
+    restartsIn(now: number): number {
+      const { count, at } = read("unsandboxed") ?? { count: 0, at: 0 }
+      const waitMs = count === 0 ? 0 : Math.min(RESTART_MS * 2 ** (count - 1), RESTART_MS_MAX)
+      return Math.min(waitMs, Math.max(0, at + waitMs - now))
     },
     token: () => read("token"),
     run: () => read("run"),

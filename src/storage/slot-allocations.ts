@@ -1,3 +1,4 @@
+import type { DegradedReason } from "../contract/runner-health.ts"
 import { isPlausibleAllocation } from "../contract/slot-allocation.ts"
 import type { SlotAllocation } from "../rpc.ts"
 
@@ -15,7 +16,16 @@ export function openSlotTables(sql: SqlStorage) {
     heard_at integer not null, turn integer not null)`)
   sql.exec(`create table if not exists slots (
     slot text primary key, account_id text not null, last_grant integer not null)`)
-  return { ...allocationTable(sql), ...requesterTable(sql), ...slotTable(sql) }
+  sql.exec(`create table if not exists unended_slots (
+    slot text primary key, failed_at integer)`)
+  sql.exec(`create table if not exists unsandboxed_slots (
+    slot text primary key, seen_at integer not null)`)
+  return {
+    ...allocationTable(sql),
+    ...requesterTable(sql),
+    ...slotTable(sql),
+    ...slotProblemTables(sql),
+  }
 }
 
 function allocationTable(sql: SqlStorage) {
@@ -99,6 +109,11 @@ function slotTable(sql: SqlStorage) {
           slot,
         )
         .toArray()[0]?.accountId ?? null,
+    /** The number that a slot was last allocated under; 0 where it is fresh. */
+    lastAllocationOf: (slot: string) =>
+      sql
+        .exec<{ id: number }>("select last_grant as id from slots where slot = ?", slot)
+        .toArray()[0]?.id ?? 0,
     saveHolder(made: SlotAllocation): void {
       sql.exec(
         "insert or replace into slots (slot, account_id, last_grant) values (?, ?, ?)",
@@ -113,5 +128,46 @@ function slotTable(sql: SqlStorage) {
         .exec<{ id: number }>("select last_grant as id from slots order by id desc")
         .toArray()
         .find(({ id }) => isPlausibleAllocation(id, now))?.id ?? 0,
+  }
+}
+
+/** A container without a sandbox that nobody heard of again says nothing of those to come. */
+const UNSANDBOXED_MS_MAX = 600_000
+
+function slotProblemTables(sql: SqlStorage) {
+  function exists(from: string, ...values: SqlStorageValue[]): boolean {
+    return sql.exec(`select 1 from ${from} limit 1`, ...values).toArray().length > 0
+  }
+  return {
+    /** Slots whose container is to be ended before they are allocated again. */
+    slotsToEnd: () =>
+      sql
+        .exec<{ slot: string }>("select slot from unended_slots")
+        .toArray()
+        .map(({ slot }) => slot),
+    saveToEnd(slot: string): void {
+      sql.exec("insert or ignore into unended_slots (slot) values (?)", slot)
+    },
+    noteEnded(slot: string): void {
+      sql.exec("delete from unended_slots where slot = ?", slot)
+    },
+    noteEndFailed(slot: string, now: number): void {
+      sql.exec("update unended_slots set failed_at = ? where slot = ?", now, slot)
+    },
+    saveSandboxed(slot: string): void {
+      sql.exec("delete from unsandboxed_slots where slot = ?", slot)
+    },
+    saveUnsandboxed(slot: string, now: number): void {
+      sql.exec("insert or replace into unsandboxed_slots (slot, seen_at) values (?, ?)", slot, now)
+    },
+    degradedReasons(now: number): DegradedReason[] {
+      const since = now - UNSANDBOXED_MS_MAX
+      return [
+        ...(exists("unsandboxed_slots where seen_at > ?", since)
+          ? ["sandbox_failed" as const]
+          : []),
+        ...(exists("unended_slots where failed_at > 0") ? ["slot_not_ended" as const] : []),
+      ]
+    },
   }
 }

@@ -37,11 +37,11 @@ export type Harness = {
 }
 
 /** The sandbox is chosen once for all runners of a test file. */
-let choosing: Promise<SandboxChoice> | null = null
+let chosen: Promise<SandboxChoice> | null = null
 
 function chooseOnce(settings: RunnerSettings): Promise<SandboxChoice> {
-  choosing ??= chooseSandbox(settings)
-  return choosing
+  chosen ??= chooseSandbox(settings)
+  return chosen
 }
 
 /** Starts a runner and a stand-in for the Worker, each on a port of its own. */
@@ -52,7 +52,8 @@ export async function startHarness(
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const settings = { ...makeSettings(readEnvironment({})), capacity: 2, workDir, ...differing }
   const io = makeIoServer("a-token")
-  const runner = makeRunner(settings, choice ? Promise.resolve(choice) : chooseOnce(settings))
+  const choosing = choice ? Promise.resolve(choice) : chooseOnce(settings)
+  const runner = makeRunner(settings, () => choosing)
   const ioServer = await listen((request) => io.fetch(request))
   const server = await listen((request) => runner.fetch(request))
   const harness: Harness = {

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { z } from "zod"
+import { findTiers } from "../../container/sandbox/choose.ts"
 import { makeIoServer } from "../support/io-server.ts"
 import { ENDLESS, callRunner, listen, makeOrder, processesIn, waitFor } from "./harness.ts"
 
@@ -88,4 +89,15 @@ test("does not start on an address that others reach without a token", async () 
   const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")])
   expect(exitCode).toBe(1)
   expect(said.trim()).toMatch(/^RUNNER_HOST is "0\.0\.0\.0", .* set RUNNER_TOKEN to .*\.$/)
+})
+
+test("ends itself after the self-tests that may fail, so that its container can be replaced", async ({
+  skip,
+}) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  child = launch({ FFMPEG_PATH: "/no/such/ffmpeg", SELF_TESTS_MAX: "2" }, "inherit")
+  if (!child.stdout) throw new Error("The runner has no stdout.")
+  const [said, [exitCode]] = await Promise.all([text(child.stdout), once(child, "exit")])
+  expect(exitCode).toBe(1)
+  expect(said).toContain("sandbox.given_up")
 })

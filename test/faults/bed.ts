@@ -1,7 +1,9 @@
-import { readFile } from "node:fs/promises"
+import { chmod, readFile, symlink } from "node:fs/promises"
 import { join } from "node:path"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
+import { findProgram } from "../../container/sandbox/sandbox.ts"
+import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 import { startService } from "../system/service.ts"
 import { openEvents } from "./events.ts"
 import type { Events } from "./events.ts"
@@ -22,6 +24,8 @@ export type Bed = AsyncDisposable & {
   origin: string
   stateDir: string
   workDir: string
+  /** The runner's ffmpeg: a link, which a fault may take away. */
+  ffmpegPath: string
   /** Process id of the start script. */
   pid: number
   proxy: Proxy
@@ -39,8 +43,10 @@ export async function openBed(settings: Record<string, string> = {}): Promise<Be
   await using opened = new AsyncDisposableStack()
   const proxy = opened.use(await openProxy())
   const receiver = opened.use(await openReceiver())
+  const ffmpegPath = await linkFfmpeg(opened.use(await makeTempFolder("tools")).path)
   const service = opened.use(
     await startService({
+      FFMPEG_PATH: ffmpegPath,
       RUNNER_CAPACITY: String(CAPACITY),
       ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
       IO_ORIGIN: proxy.origin,
@@ -64,6 +70,7 @@ export async function openBed(settings: Record<string, string> = {}): Promise<Be
   return {
     origin,
     stateDir,
+    ffmpegPath,
     pid,
     proxy,
     receiver,
@@ -74,6 +81,14 @@ export async function openBed(settings: Record<string, string> = {}): Promise<Be
     mediaFileId: file.id,
     [Symbol.asyncDispose]: async () => await running.disposeAsync(),
   }
+}
+
+/** A link to ffmpeg in a folder that the users of tools may enter. */
+async function linkFfmpeg(folder: string): Promise<string> {
+  await chmod(folder, 0o755)
+  const path = join(folder, "ffmpeg")
+  await symlink(findProgram("ffmpeg"), path)
+  return path
 }
 
 /** The JSON of an answer, parsed by a schema; throws where it does not fit. */

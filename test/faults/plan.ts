@@ -7,6 +7,7 @@ import { PART_POINTS, RUNNER_POINTS, INJECTION_POINTS, injectAt } from "./inject
 import type { InjectionPoint } from "./injection-points.ts"
 import {
   cutNetwork,
+  failSelfTest,
   fillDisk,
   killBoth,
   killRunner,
@@ -36,6 +37,7 @@ const SHORT_CUT_MS = 2000
 const SILENCE_MS = 38_000
 const LOCK_MS = 3000
 const FULL_MS = 1500
+const SELF_TEST_MS = 3000
 
 const BOTH_POINTS = ["accepted", "encoding", "uploading", "reporting", "reported"] as const
 
@@ -70,6 +72,14 @@ export const GROUPS: Group[] = [
     ]),
     needsSmallDisk: true,
   },
+  group("self-test", [
+    ...cells("self-test fails 3 s", failSelfTest(SELF_TEST_MS), [
+      "accepted",
+      "queued",
+      "encoding",
+      "uploading",
+    ]),
+  ]),
   group("silence", [
     ...cells("runner stopped 38 s", stopRunner(SILENCE_MS), ["encoding", "reporting"], 4),
     ...cells("cut 45 s", cutNetwork(LONG_CUT_MS), ["encoding", "uploading"], 4),

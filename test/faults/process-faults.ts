@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { rmSync, writeFileSync } from "node:fs"
+import { renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -80,6 +80,16 @@ export function fillDisk(ms: number): (bed: Bed) => Promise<void> {
     }
     await sleep(ms)
     rmSync(ballast, { force: true })
+  }
+}
+
+/** Has the runner start again while its self-test fails, for want of a tool, for this long. */
+export function failSelfTest(ms: number): (bed: Bed) => Promise<void> {
+  return async (bed) => {
+    renameSync(bed.ffmpegPath, `${bed.ffmpegPath}-away`)
+    killAll([findRunner(bed.pid)])
+    await sleep(ms)
+    renameSync(`${bed.ffmpegPath}-away`, bed.ffmpegPath)
   }
 }
 

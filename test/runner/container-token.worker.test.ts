@@ -1,11 +1,13 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
+import { BOOT_HEADER } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import type { Env } from "../../src/env.ts"
 import { MediaRunner } from "../../src/index.ts"
 import { newId } from "../../src/ids.ts"
 import { deleteTask, postTask } from "../../src/runner/client.ts"
+import { openSlotMemory } from "../../src/runner/slot-memory.ts"
 import { makeTaskToken } from "../../src/runner/token.ts"
 
 const TOKEN = "a-token-of-this-start-of-the-service"
@@ -78,11 +80,17 @@ describe("the Worker before a plain runner", () => {
 describe("the object of a container", () => {
   let object: DurableObjectStub
   /** What is there of a container: there are none in these tests. */
-  let container: { running: boolean; tokens: string[]; asked: Asked[]; wanted: string | null }
+  let container: {
+    running: boolean
+    hasSandbox: boolean
+    tokens: string[]
+    asked: Asked[]
+    wanted: string | null
+  }
 
   beforeEach(() => {
     object = env.POOL.getByName(crypto.randomUUID())
-    container = { running: false, tokens: [], asked: [], wanted: null }
+    container = { running: false, hasSandbox: true, tokens: [], asked: [], wanted: null }
   })
 
   /** A container as workerd has them: its runner wants the token that it was started with. */
@@ -110,6 +118,10 @@ describe("the object of a container", () => {
           if (!request.url.includes("/tasks")) return new Response()
           note(container.asked, request)
           const isRight = request.headers.get("authorization") === `Bearer ${container.wanted}`
+          if (!container.hasSandbox) {
+            const headers = { [BOOT_HEADER]: `boot-${container.tokens.length}` }
+            return Response.json({ error: "unsandboxed" }, { status: 503, headers })
+          }
           return Response.json({ boot: "a-boot" }, { status: isRight ? 202 : 401 })
         },
       }),
@@ -159,5 +171,43 @@ describe("the object of a container", () => {
     expect(refused).toMatchObject({ status: 401 })
     expect(taken).toMatchObject({ status: 202 })
     expect(container.tokens).toHaveLength(2)
+  })
+
+  it("waits before another start, and longer each time, where containers have no sandbox", async () => {
+    const order = await makeOrder()
+    container.hasSandbox = false
+    async function post() {
+      return await inRunner((runner) => runner.post(order))
+    }
+    expect(await post()).toMatchObject({ status: 503 })
+    expect(await post()).toMatchObject({ status: 503 })
+    // It ended itself.
+    container.running = false
+    expect(await post()).toEqual({ status: 503, text: "unsandboxed" })
+    expect(container.tokens).toHaveLength(1)
+    const pool = env.POOL.getByName("media")
+    expect(await pool.degradedReasons()).toEqual(["sandbox_failed"])
+    await scheduler.wait(2100)
+    expect(await post()).toMatchObject({ status: 503 })
+    expect(container.tokens).toHaveLength(2)
+    container.running = false
+    await scheduler.wait(2100)
+    expect(await post()).toEqual({ status: 503, text: "unsandboxed" })
+    container.hasSandbox = true
+    await scheduler.wait(2100)
+    expect(await post()).toMatchObject({ status: 202 })
+    await expect.poll(async () => await pool.degradedReasons()).toEqual([])
+  })
+
+  it("holds no lease for a task that it refused for want of a sandbox", async () => {
+    const order = await makeOrder()
+    container.hasSandbox = false
+    const run = await runInDurableObject(object, async (_, ctx) => {
+      if (!hasProps(ctx)) throw new Error("no state")
+      Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+      await new MediaRunner(ctx, withSettings({})).post(order)
+      return openSlotMemory(ctx.storage.kv).run()
+    })
+    expect(run).toBeNull()
   })
 })

@@ -157,4 +157,63 @@ describe("a slot that is a container", () => {
     expect(given).toEqual([])
     expect(ended).toHaveLength(1)
   })
+
+  it("is ended before its account gets it again, where an end of it failed", async () => {
+    answer = () => Promise.resolve(false)
+    const [refused, reasons, given, after] = await inPool(async (pool) => {
+      const [mine] = (await request(pool, "a", 1)) ?? []
+      await request(pool, "a", 0, [mine?.id ?? 0])
+      await request(pool, "b", 1)
+      await request(pool, "b", 0)
+      const again = await request(pool, "a", 1)
+      const failing = await pool.degradedReasons()
+      answer = () => Promise.resolve(true)
+      return [again, failing, await request(pool, "a", 1), await pool.degradedReasons()]
+    })
+    expect(refused).toEqual([])
+    expect(reasons).toEqual(["slot_not_ended"])
+    expect(given).toHaveLength(1)
+    expect(after).toEqual([])
+    expect(ended).toHaveLength(3)
+  })
+
+  it("is ended before anybody gets it, where its runner fell silent", async () => {
+    await inPool(async (pool) => {
+      const [mine] = (await request(pool, "a", 1)) ?? []
+      await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
+      await request(pool, "a", 1, [mine?.id ?? 0])
+      const [next] = (await request(pool, "a", 1)) ?? []
+      // What is said late of an earlier allocation is of no concern to a later one.
+      await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
+      await request(pool, "a", 1, [next?.id ?? 0])
+    })
+    expect(ended).toHaveLength(1)
+  })
+
+  it("is tried again by the alarm, also where nobody wants it", async () => {
+    answer = () => Promise.reject(new Error("gone"))
+    await inPool(async (pool) => {
+      const [mine] = (await request(pool, "a", 1)) ?? []
+      await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
+      await request(pool, "a", 0, [mine?.id ?? 0])
+      await pool.alarm()
+      answer = () => Promise.resolve(true)
+      await pool.alarm()
+      await expect.poll(() => ended.length).toBe(2)
+      await expect.poll(async () => await pool.degradedReasons()).toEqual([])
+      await pool.alarm()
+    })
+    expect(ended).toHaveLength(2)
+  })
+
+  it("makes the health degraded while its containers have no sandbox", async () => {
+    const [failing, after] = await inPool(async (pool) => {
+      await pool.sandboxJudged({ slot: "media-0", hasSandbox: false })
+      const failed = await pool.degradedReasons()
+      await pool.sandboxJudged({ slot: "media-0", hasSandbox: true })
+      return [failed, await pool.degradedReasons()]
+    })
+    expect(failing).toEqual(["sandbox_failed"])
+    expect(after).toEqual([])
+  })
 })

@@ -192,6 +192,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async #requeue(accountId: string, task: QueuedTask, counted: boolean): Promise<void> {
     const { id: taskId, jobId, fence, slot, allocation } = task
     if (fence === null) return
+    // Known to the pool before anybody can have the slot again, whatever dies meanwhile.
+    if (counted && slot && allocation) {
+      await this.env.POOL.getByName(task.pool).slotDistrusted({ slot, allocation })
+    }
     const lost = { taskId, fence, counted, now: Date.now() }
     await transitionJob(this.env, { accountId, jobId }, (read) => requeueTransition(read, lost))
     const end = counted ? endSilentRun : deleteTask

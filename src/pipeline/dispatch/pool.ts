@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers"
 import { isPlausibleAllocation } from "../../contract/slot-allocation.ts"
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
+import type { DegradedReason } from "../../contract/runner-health.ts"
 import type { PoolRpc, SlotAllocation, SlotRequest } from "../../rpc.ts"
 import { destroySlot } from "../../runner/client.ts"
 import { slotNames } from "../../runner/pools.ts"
@@ -60,8 +61,26 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     await this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { stopped: boot })
   }
 
+  async slotDistrusted({ slot, allocation }: { slot: string; allocation: number }): Promise<void> {
+    // A later allocation got another container already.
+    if (this.#tables.lastAllocationOf(slot) !== allocation) return
+    this.#tables.saveToEnd(slot)
+    await this.#arm()
+  }
+
+  async sandboxJudged({ slot, hasSandbox }: { slot: string; hasSandbox: boolean }): Promise<void> {
+    if (hasSandbox) this.#tables.saveSandboxed(slot)
+    else this.#tables.saveUnsandboxed(slot, Date.now())
+  }
+
+  async degradedReasons(): Promise<DegradedReason[]> {
+    return this.#tables.degradedReasons(Date.now())
+  }
+
   override async alarm(): Promise<void> {
     await this.#arm()
+    const unended = this.#tables.slotsToEnd().filter((slot) => this.#isFree(slot))
+    for (const slot of unended) this.ctx.waitUntil(this.#end(slot, this.#nextNumber()))
     const since = Date.now() - WAKE_MS
     for (const accountId of this.#tables.silentRequesters(since)) this.#wake(accountId)
   }
@@ -89,8 +108,9 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     if (!requester) return null
     const holder = this.#tables.lastHolder(slot)
     const number = this.#nextNumber()
-    if (holder !== null && holder !== requester.accountId) {
-      if (!(await destroySlot(this.env, slot, number)) || !this.#isFree(slot)) return null
+    if (holder !== null && holder !== requester.accountId) this.#tables.saveToEnd(slot)
+    if (this.#tables.slotsToEnd().includes(slot)) {
+      if (!(await this.#end(slot, number)) || !this.#isFree(slot)) return null
     }
     const next = this.#tables.requester(requester.accountId)
     if (!next || next.wanted < 1) return null
@@ -100,6 +120,14 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     this.#tables.saveHolder(made)
     this.#tables.saveRequester({ ...next, wanted: next.wanted - 1, turn: id })
     return made
+  }
+
+  /** Ends what a free slot holds; one that could not be ended is kept from everybody until it is. */
+  async #end(slot: string, number: number): Promise<boolean> {
+    const isEnded = await destroySlot(this.env, slot, number)
+    if (isEnded) this.#tables.noteEnded(slot)
+    else this.#tables.noteEndFailed(slot, Date.now())
+    return isEnded
   }
 
   /** Runners remember the highest number of a slot, longer than this object may remember it. */
@@ -118,7 +146,10 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   async #arm(): Promise<void> {
-    const isBusy = this.#tables.all().length > 0 || this.#tables.nextRequester() !== undefined
+    const isBusy =
+      this.#tables.all().length > 0 ||
+      this.#tables.nextRequester() !== undefined ||
+      this.#tables.slotsToEnd().length > 0
     if (isBusy && (await this.ctx.storage.getAlarm()) === null) {
       await this.ctx.storage.setAlarm(Date.now() + WAKE_MS)
     }

@@ -1,0 +1,48 @@
+import { chmod, mkdtemp, rm, symlink } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { findTiers } from "../../../container/sandbox/choose.ts"
+import { keepChoosingSandbox } from "../../../container/sandbox/keep-choosing.ts"
+import { findProgram } from "../../../container/sandbox/sandbox.ts"
+import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lathe-test-"))
+  await chmod(folder, 0o755)
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+/** Settings whose ffmpeg is not there until it is linked. */
+function settingsWithoutFfmpeg(selfTestsMax: number) {
+  const environment = readEnvironment({
+    WORK_DIR: join(folder, "work"),
+    FFMPEG_PATH: join(folder, "ffmpeg"),
+  })
+  return { ...makeSettings(environment), selfTestsMax }
+}
+
+test("a sandbox whose self-test failed is tested again until it passes", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const latest = keepChoosingSandbox(settingsWithoutFfmpeg(Number.POSITIVE_INFINITY), () => {
+    throw new Error("it gave up")
+  })
+  expect(await latest()).toMatchObject({ sandbox: null, test: { ok: false, supported: true } })
+  await symlink(findProgram("ffmpeg"), join(folder, "ffmpeg"))
+  await expect.poll(latest, { timeout: 10_000 }).toMatchObject({ test: { ok: true } })
+})
+
+test("a runner whose self-tests failed as often as they may is given up once", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  let givenUp = 0
+  const latest = keepChoosingSandbox(settingsWithoutFfmpeg(2), () => {
+    givenUp += 1
+  })
+  expect(await latest()).toMatchObject({ sandbox: null })
+  await expect.poll(() => givenUp, { timeout: 10_000 }).toBe(1)
+  await symlink(findProgram("ffmpeg"), join(folder, "ffmpeg"))
+  expect(await latest()).toMatchObject({ sandbox: null })
+})
