@@ -9,12 +9,21 @@
 #include <asm/sockios.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -107,6 +116,30 @@ static bool leaves_unnamed_file(void) { return open(".", O_WRONLY | O_TMPFILE, 0
 
 static bool runs_from_memory(void) { return syscall(SYS_memfd_create, "program", 0) >= 0; }
 
+static bool makes_folder(void) { return mkdir("folder", 0300) == 0; }
+
+/* Locks, leases and hints are state of a file, which all see who open the same one. */
+static bool marks_shared_file(void) {
+  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+  uint64_t hint = 1;
+  int shared = open("/dev/null", O_RDONLY);
+  int own = open("leased", O_RDONLY | O_CREAT, 0600);
+  return shared < 0 || own < 0 || flock(shared, LOCK_SH) == 0 ||
+         fcntl(shared, F_SETLK, &lock) == 0 || fcntl(shared, F_GETLK, &lock) == 0 ||
+         fcntl(shared, F_OFD_SETLK, &lock) == 0 || fcntl(own, F_SETLEASE, F_RDLCK) == 0 ||
+         fcntl(own, F_SET_RW_HINT, &hint) == 0;
+}
+
+/* Objects of the kernel by which processes without a common file exchange data. */
+static bool shares_object(void) {
+  int memory = shmget(IPC_PRIVATE, 4096, 0600);
+  if (memory >= 0) return shmctl(memory, IPC_RMID, NULL) == 0;
+  return semget(IPC_PRIVATE, 1, 0600) >= 0 || msgget(IPC_PRIVATE, 0600) >= 0 ||
+         mq_open("/lathe-attack", O_RDWR | O_CREAT, 0600, NULL) >= 0 || inotify_init() >= 0 ||
+         syscall(SYS_add_key, "user", "lathe-attack", "x", 1, KEY_SPEC_PROCESS_KEYRING) >= 0 ||
+         syscall(SYS_userfaultfd, 0) >= 0;
+}
+
 struct attack {
   const char *name;
   bool (*succeeds)(void);
@@ -129,6 +162,9 @@ static const struct attack ATTACKS[] = {
     {"set_id_file", leaves_set_id_file},
     {"unnamed_file", leaves_unnamed_file},
     {"run_from_memory", runs_from_memory},
+    {"folder", makes_folder},
+    {"shared_file", marks_shared_file},
+    {"shared_object", shares_object},
 };
 
 int main(int argc, char **argv) {

@@ -29,6 +29,14 @@ void refuse_argument_but(int number, int index, uint32_t value) {
   load_number();
 }
 
+void allow_argument_values(int number, int index, const uint32_t *values, uint8_t count) {
+  jump(BPF_JEQ, (uint32_t)number, 0, count + 3);
+  load_argument(index);
+  for (uint8_t i = 0; i < count; i++) jump(BPF_JEQ, values[i], count - i, 0);
+  give(REFUSED);
+  load_number();
+}
+
 void refuse_argument_values(int number, int index, const uint32_t *values, uint8_t count) {
   jump(BPF_JEQ, (uint32_t)number, 0, count + 3);
   load_argument(index);

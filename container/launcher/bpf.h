@@ -14,6 +14,7 @@
 void answer(int number, uint32_t action);
 void refuse_all(const int *numbers, size_t count);
 void refuse_argument_but(int number, int index, uint32_t value);
+void allow_argument_values(int number, int index, const uint32_t *values, uint8_t count);
 void refuse_argument_values(int number, int index, const uint32_t *values, uint8_t count);
 void refuse_argument_bits(int number, int index, uint32_t bits);
 void answer_argument_bits(int number, int index, uint32_t bits, uint32_t action);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the launcher, and the attack program that tests it, into the folder "build" beside it.
+# Builds the launcher, the attack program that tests it, and the meter of workspaces, into the folder
+# "build" beside them.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p build
@@ -12,5 +13,6 @@ compile() {
   mv "build/$name.$$" "build/$name"
 }
 
-compile launcher launcher.c options.c landlock.c seccomp.c bpf.c
+compile launcher launcher.c options.c processes.c landlock.c seccomp.c bpf.c
+compile meter meter.c
 compile attack attack.c

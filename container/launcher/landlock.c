@@ -24,9 +24,7 @@
 #define FS_WRITE_FILE (1ULL << 1)
 #define FS_READ_FILE (1ULL << 2)
 #define FS_READ_DIR (1ULL << 3)
-#define FS_REMOVE_DIR (1ULL << 4)
 #define FS_REMOVE_FILE (1ULL << 5)
-#define FS_MAKE_DIR (1ULL << 7)
 #define FS_MAKE_REG (1ULL << 8)
 #define FS_FIRST_ABI ((1ULL << 13) - 1)
 #define FS_REFER (1ULL << 13)
@@ -39,10 +37,11 @@
 #define SCOPE_ALL 3ULL
 
 #define READ (FS_READ_FILE | FS_READ_DIR)
-/* Only regular files and folders: no right to make devices, sockets, pipes and links. */
-#define WRITE                                                                                  \
-  (READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | FS_REFER | \
-   FS_TRUNCATE)
+/*
+ * Only regular files: no right to make folders, devices, sockets, pipes and links. The runner
+ * measures a workspace as one flat folder.
+ */
+#define WRITE (READ | FS_WRITE_FILE | FS_REMOVE_FILE | FS_MAKE_REG | FS_TRUNCATE)
 #define ON_A_FILE (FS_EXECUTE | FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
 struct ruleset_attributes {

@@ -5,9 +5,10 @@
  *
  *   launcher [--uid N] [--chdir DIR] [--keep-fd N] [--env NAME=VALUE]...
  *            [--read PATH]... [--run PATH]... [--write PATH]... [--tcp-port N] [--fork]
- *            [--memory BYTES] [--file-size BYTES] [--cpu SECONDS] [--files N] [--processes N]
- *            -- PROGRAM ARGUMENT...
+ *            [--memory BYTES] [--file-size BYTES] [--cpu SECONDS] [--files N]
+ *            [--processes N | --more-processes N] -- PROGRAM ARGUMENT...
  *   launcher --outer ...   prepares only what persists in the sandbox of another program
+ *   launcher --count --uid N   prints how many processes and threads that user has
  *   launcher --probe       prints what this kernel offers
  */
 #define _GNU_SOURCE
@@ -49,6 +50,11 @@ int main(int argc, char **argv) {
     print_offers();
     return 0;
   }
+  if (order.is_count) {
+    if (order.has_uid) become(order.uid);
+    printf("%llu\n", (unsigned long long)count_others());
+    return 0;
+  }
   close_files(order.kept_fd);
   be_first_out_of_memory();
   umask(077);
@@ -58,6 +64,7 @@ int main(int argc, char **argv) {
   if (order.has_uid) become(order.uid);
   if (geteuid() == 0) fail_with(EPERM, "a tool never runs as root");
   limit_resources(&order);
+  if (order.more_processes != 0) limit_processes(order.more_processes);
   die_with(parent);
   char **environment = make_environment(&order);
   if (!order.is_outer) {

@@ -26,10 +26,13 @@ struct limit {
 /* Parsed command line. */
 struct order {
   bool is_probe;
+  bool is_count;
   bool is_outer;
   bool may_fork;
   bool has_uid;
   uid_t uid;
+  /* Threads and processes beside those that the user has already; 0 for no such limit. */
+  rlim_t more_processes;
   int kept_fd;
   unsigned short tcp_port;
   const char *folder;
@@ -48,6 +51,10 @@ _Noreturn void fail_with(int error, const char *step);
 
 /* options.c */
 void read_options(struct order *order, int argc, char **argv);
+
+/* processes.c */
+rlim_t count_others(void);
+void limit_processes(rlim_t more);
 
 /* landlock.c */
 int landlock_abi(void);

@@ -31,13 +31,14 @@ void read_options(struct order *order, int argc, char **argv) {
     read_value(order, argv[i], argv[i + 1]);
     i++;
   }
-  if (order->is_probe) return;
+  if (order->is_probe || order->is_count) return;
   if (i + 1 >= argc) fail_with(EINVAL, "no program is named");
   order->program = argv + i + 1;
 }
 
 static bool read_flag(struct order *order, const char *name) {
   if (strcmp(name, "--probe") == 0) return order->is_probe = true;
+  if (strcmp(name, "--count") == 0) return order->is_count = true;
   if (strcmp(name, "--outer") == 0) return order->is_outer = true;
   if (strcmp(name, "--fork") == 0) return order->may_fork = true;
   return false;
@@ -53,6 +54,8 @@ static void read_value(struct order *order, const char *name, const char *value)
     order->kept_fd = (int)number(name, value, 1023);
   } else if (strcmp(name, "--tcp-port") == 0) {
     order->tcp_port = (unsigned short)number(name, value, 65535);
+  } else if (strcmp(name, "--more-processes") == 0) {
+    order->more_processes = (rlim_t)number(name, value, 1ULL << 30);
   } else if (strcmp(name, "--uid") == 0) {
     order->uid = (uid_t)number(name, value, 0xfffffffeULL);
     order->has_uid = true;

@@ -45,7 +45,8 @@ static void kill_foreign_calls(void);
 static void allow_tcp_only(void);
 static void allow_named_files_only(void);
 static void allow_creation_without_set_id(void);
-static void refuse_signals_by_file(void);
+static void allow_harmless_fcntl(void);
+static void refuse_signals_by_ioctl(void);
 static void allow_threads_only(void);
 static void refuse_namespaces(void);
 static void allow_harmless_prctl(void);
@@ -59,6 +60,7 @@ void filter_syscalls(const struct order *order) {
   REFUSE(PROCESS_CALLS);
   REFUSE(KERNEL_CALLS);
   REFUSE(FILE_CALLS);
+  REFUSE(SHARED_FILE_CALLS);
   REFUSE(SHARED_MEMORY_CALLS);
   REFUSE(SERVER_CALLS);
   if (order->tcp_port != 0) {
@@ -76,7 +78,8 @@ void filter_syscalls(const struct order *order) {
   }
   allow_named_files_only();
   allow_creation_without_set_id();
-  refuse_signals_by_file();
+  allow_harmless_fcntl();
+  refuse_signals_by_ioctl();
   allow_harmless_prctl();
   refuse_argument_but(SYS_prlimit64, 0, 0);
   /* Their arguments are in memory, which a filter cannot read; libraries use other calls then. */
@@ -133,23 +136,20 @@ static void allow_named_files_only(void) {
 /* chmod is refused; creating a file with these bits would bypass that. */
 static void allow_creation_without_set_id(void) {
   refuse_set_id(SYS_openat, 2, 3);
-  refuse_argument_bits(SYS_mkdirat, 2, SET_ID_BITS);
 #ifdef SYS_open
   refuse_set_id(SYS_open, 1, 2);
   refuse_argument_bits(SYS_creat, 1, SET_ID_BITS);
-  refuse_argument_bits(SYS_mkdir, 1, SET_ID_BITS);
 #endif
 }
 
 /*
- * fcntl can have a file's notifications sent as any signal to any process of the same user, which
- * Landlock restricts only from version 6 on.
+ * Of fcntl, what concerns descriptors alone. Other commands have a file's notifications sent as any
+ * signal to any process of the same user, which Landlock restricts only from version 6 on; or they
+ * lock, lease or mark a file, which tools of other tasks see on the libraries that all may read.
  */
-static void refuse_signals_by_file(void) {
-  const uint32_t commands[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY};
-  const uint32_t requests[] = {FIOSETOWN, SIOCSPGRP, FIOASYNC};
-  refuse_argument_values(SYS_fcntl, 1, commands, sizeof commands / sizeof *commands);
-  refuse_argument_values(SYS_ioctl, 1, requests, sizeof requests / sizeof *requests);
+static void allow_harmless_fcntl(void) {
+  const uint32_t harmless[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL};
+  allow_argument_values(SYS_fcntl, 1, harmless, sizeof harmless / sizeof *harmless);
   jump(BPF_JEQ, SYS_fcntl, 0, 6);
   load_argument(1);
   jump(BPF_JEQ, F_SETFL, 0, 3);
@@ -157,6 +157,11 @@ static void refuse_signals_by_file(void) {
   jump(BPF_JSET, O_ASYNC, 0, 1);
   give(REFUSED);
   load_number();
+}
+
+static void refuse_signals_by_ioctl(void) {
+  const uint32_t requests[] = {FIOSETOWN, SIOCSPGRP, FIOASYNC};
+  refuse_argument_values(SYS_ioctl, 1, requests, sizeof requests / sizeof *requests);
 }
 
 static void allow_threads_only(void) {
@@ -176,10 +181,5 @@ static void refuse_namespaces(void) { refuse_argument_bits(SYS_clone, 0, NAMESPA
 static void allow_harmless_prctl(void) {
   const uint32_t harmless[] = {PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_GET_DUMPABLE,
                                PR_SET_VMA_NAME};
-  const uint8_t count = sizeof harmless / sizeof *harmless;
-  jump(BPF_JEQ, SYS_prctl, 0, count + 3);
-  load_argument(0);
-  for (uint8_t i = 0; i < count; i++) jump(BPF_JEQ, harmless[i], count - i, 0);
-  give(REFUSED);
-  load_number();
+  allow_argument_values(SYS_prctl, 0, harmless, sizeof harmless / sizeof *harmless);
 }

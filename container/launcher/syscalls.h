@@ -54,20 +54,26 @@ static const int KERNEL_CALLS[] = {
 
 /*
  * Operations on paths that Landlock does not restrict: modes, owners, times, attributes and lengths
- * of files outside, handles, watches, and programs without a file. Landlock does restrict links and
- * devices; they are refused here too, since the runner opens files of the workspace.
+ * of files outside, handles, watches, and programs without a file. Landlock does restrict folders,
+ * links and devices; they are refused here too, since the runner measures and opens what is in the
+ * workspace.
  */
 static const int FILE_CALLS[] = {
     SYS_fchmod, SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchown, SYS_fchownat,
     SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr,
     SYS_fremovexattr, SYS_getxattr, SYS_lgetxattr, SYS_listxattr, SYS_llistxattr,
-    SYS_utimensat, SYS_truncate, SYS_linkat, SYS_symlinkat, SYS_mknodat,
+    SYS_utimensat, SYS_truncate, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_mknodat,
     SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_fanotify_init, SYS_fanotify_mark,
     SYS_inotify_init1, SYS_inotify_add_watch, SYS_memfd_create, SYS_execveat,
 #ifdef __x86_64__
-    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_link,
-    SYS_symlink, SYS_mknod, SYS_inotify_init,
+    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_mkdir,
+    SYS_link, SYS_symlink, SYS_mknod, SYS_inotify_init,
 #endif
+};
+
+/* State of a file that all see who open it: two tools of different tasks open the same libraries. */
+static const int SHARED_FILE_CALLS[] = {
+    SYS_flock, 451 /* cachestat */,
 };
 
 /* System V and POSIX memory and messages, which outlive a process and have no path. */

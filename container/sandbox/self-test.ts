@@ -42,6 +42,9 @@ export const ATTACK_NAMES = [
   "set_id_file",
   "unnamed_file",
   "run_from_memory",
+  "folder",
+  "shared_file",
+  "shared_object",
   "run_others",
 ] as const
 
@@ -74,6 +77,7 @@ export async function testSandbox(sandbox: Sandbox, paths: SelfTestPaths): Promi
     const problem =
       attacked.spawnError ??
       findProblem(attacks) ??
+      (encoded.cause === null ? null : `an encode ended with ${encoded.cause}`) ??
       (made?.size ? null : `an encode failed: ${lastLine(encoded)}`)
     return { tier: sandbox.tier, ok: problem === null, supported: true, attacks, problem }
   } finally {

@@ -1,0 +1,58 @@
+/*
+ * Counts and limits threads and processes of a user that has others already. The kernel compares its count for
+ * the user with the limit of the process that makes one more, and tells that count to nobody. So it
+ * is searched for: a child can be made only where the limit is above it.
+ */
+#define _GNU_SOURCE
+#include "launcher.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT_MAX (1u << 22)
+
+static rlim_t count_processes(void);
+static bool can_fork_below(rlim_t limit);
+static void set_limit(rlim_t limit, bool is_final);
+
+void limit_processes(rlim_t more) {
+  set_limit(count_others() + more, true);
+}
+
+/* Processes and threads of this user beside this process. */
+rlim_t count_others(void) { return count_processes() - 1; }
+
+static rlim_t count_processes(void) {
+  rlim_t below = 0, above = 1;
+  while (above < COUNT_MAX && !can_fork_below(above)) {
+    below = above;
+    above *= 2;
+  }
+  /* With `below` no child can be made, with `above` one can. */
+  while (above - below > 1) {
+    rlim_t middle = below + (above - below) / 2;
+    if (can_fork_below(middle))
+      above = middle;
+    else
+      below = middle;
+  }
+  return below;
+}
+
+static bool can_fork_below(rlim_t limit) {
+  set_limit(limit, false);
+  pid_t child = vfork();
+  if (child == 0) _exit(0);
+  if (child < 0 && errno != EAGAIN) fail("vfork");
+  if (child > 0) waitpid(child, NULL, 0);
+  return child > 0;
+}
+
+static void set_limit(rlim_t limit, bool is_final) {
+  struct rlimit value;
+  if (getrlimit(RLIMIT_NPROC, &value) != 0) fail("RLIMIT_NPROC");
+  value.rlim_cur = limit < value.rlim_max ? limit : value.rlim_max;
+  if (is_final) value.rlim_max = value.rlim_cur;
+  if (setrlimit(RLIMIT_NPROC, &value) != 0) fail("RLIMIT_NPROC");
+}
