@@ -8,6 +8,7 @@ import { z } from "zod"
 import { log } from "../log.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { isOpenToAll, readSystemPaths } from "./paths.ts"
+import { PROGRAMS } from "./programs.ts"
 import { findProgram } from "./sandbox.ts"
 import type { Sandbox, Tier } from "./sandbox.ts"
 import { testSandbox } from "./self-test.ts"
@@ -16,7 +17,6 @@ import type { SelfTest } from "./self-test.ts"
 /** The sandbox that tools run in, null where none passed its self-test, and the last self-test. */
 export type SandboxChoice = { sandbox: Sandbox | null; test: SelfTest }
 
-const BUILD_FOLDER = join(import.meta.dirname, "../launcher/build")
 const READABLE_MODE = 0o755
 const BUBBLEWRAP = "/usr/bin/bwrap"
 
@@ -59,7 +59,7 @@ export async function findTiers(): Promise<Tier[]> {
 export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
   return {
     tier,
-    launcherPath: join(BUILD_FOLDER, "launcher"),
+    launcherPath: PROGRAMS.launcher,
     bubblewrapPath: BUBBLEWRAP,
     paths: readSystemPaths(settings.sandboxReadPaths),
     limits: settings.limits,
@@ -68,10 +68,9 @@ export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
 }
 
 async function probeKernel(): Promise<z.infer<typeof probeOutput>> {
-  const launcher = join(BUILD_FOLDER, "launcher")
   // It was not built, or cannot be built for this system.
-  if (!existsSync(launcher)) return { landlock_abi: 0, seccomp: false }
-  const { stdout } = await promisify(execFile)(launcher, ["--probe"])
+  if (!existsSync(PROGRAMS.launcher)) return { landlock_abi: 0, seccomp: false }
+  const { stdout } = await promisify(execFile)(PROGRAMS.launcher, ["--probe"])
   return probeOutput.parse(JSON.parse(stdout))
 }
 
@@ -95,7 +94,7 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
  * its own no copy is made, since the temporary folder may be mounted noexec.
  */
 async function placeAttack({ firstUid }: Sandbox) {
-  const built = join(BUILD_FOLDER, "attack")
+  const built = PROGRAMS.attack
   if (firstUid === null || isOpenToAll(built)) {
     return { path: built, [Symbol.asyncDispose]: () => Promise.resolve() }
   }

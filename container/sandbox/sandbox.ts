@@ -41,22 +41,6 @@ export type Launch = {
 }
 
 const DEVICES = ["/dev/null", "/dev/urandom"]
-const usedUids = new Set<number>()
-
-/** Opens the sandbox of one task, with a user id that no other task has until it is closed. */
-export function openTaskSandbox(sandbox: Sandbox): TaskSandbox {
-  if (sandbox.firstUid === null) return { sandbox, uid: null }
-  // The first is reserved for the runner's own use of tools.
-  let uid = sandbox.firstUid + 1
-  while (usedUids.has(uid)) uid += 1
-  usedUids.add(uid)
-  return { sandbox, uid }
-}
-
-/** Releases the user id; the task's workspace must be removed by then. */
-export function closeTaskSandbox({ uid }: TaskSandbox): void {
-  if (uid !== null) usedUids.delete(uid)
-}
 
 /** The sandbox for tools that the runner starts outside any task. */
 export function runnerSandbox(sandbox: Sandbox): TaskSandbox {
@@ -83,15 +67,12 @@ export function readLaunchFailure(exitCode: number | null, stderr: string): stri
 }
 
 function landlockArgv(launch: Launch): [string, ...string[]] {
-  const { sandbox, uid } = launch.taskSandbox
-  // The kernel counts threads per user, so that a limit works only for a user of the tool's own.
-  const threads = uid === null ? [] : ["--processes", String(sandbox.limits.threads)]
-  return [sandbox.launcherPath, ...uidArgv(launch), ...threads, ...innerArgv(launch)]
+  const { sandbox } = launch.taskSandbox
+  return [sandbox.launcherPath, ...uidArgv(launch), ...innerArgv(launch)]
 }
 
 function namespacesArgv(launch: Launch): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
-  const threads = ["--processes", String(sandbox.limits.threads)]
   return [
     sandbox.launcherPath,
     "--outer",
@@ -103,7 +84,6 @@ function namespacesArgv(launch: Launch): [string, ...string[]] {
     ...rootArgv(launch),
     "--",
     sandbox.launcherPath,
-    ...threads,
     ...innerArgv(launch),
   ]
 }
@@ -126,7 +106,7 @@ function rootArgv({ taskSandbox: { sandbox }, tool, cwd, access }: Launch): stri
   ]
 }
 
-function innerArgv({ taskSandbox: { sandbox }, ...launch }: Launch): string[] {
+function innerArgv({ taskSandbox: { sandbox, uid }, ...launch }: Launch): string[] {
   const { limits, paths } = sandbox
   const program = findProgram(launch.tool)
   const limitOptions = {
@@ -134,6 +114,8 @@ function innerArgv({ taskSandbox: { sandbox }, ...launch }: Launch): string[] {
     "--file-size": limits.fileBytes,
     "--cpu": cpuSecondsOf(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
+    // The kernel counts threads per user, and without a user of its own a tool shares the runner's.
+    [uid === null ? "--more-processes" : "--processes"]: limits.threads,
   }
   return [
     "--chdir",

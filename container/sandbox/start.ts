@@ -6,7 +6,7 @@ import { eachLine, isReadable, keepHead, keepTail } from "./output.ts"
 import type { ProcessEnd, ProcessSpec, StartedProcess } from "./process.ts"
 import { cpuSecondsOf, launchArgv, readLaunchFailure } from "./sandbox.ts"
 import type { Tier } from "./sandbox.ts"
-import { trackGroup, untrackGroup, findFinalUsageLimit, superviseProcess } from "./termination.ts"
+import { trackGroup, untrackGroup, superviseProcess } from "./termination.ts"
 import { watchFreeSpace } from "./usage.ts"
 
 const STDERR_TAIL_BYTES = 64 * 1024
@@ -37,7 +37,8 @@ export function startProcess(spec: ProcessSpec): StartedProcess {
     const { exitCode, signal } = readExitStatus(child, spec.taskSandbox.sandbox.tier)
     const wallMs = performance.now() - startedMs
     const limit = supervision.stop() ?? findKernelLimit({ exitCode, signal, wallMs }, spec)
-    const cause = limit ?? (await findFinalUsageLimit(spec))
+    const limitAtEnd = await supervision.end()
+    const cause = limit ?? limitAtEnd
     const wasDiskFull = (await freeSpace?.end()) ?? false
     return {
       exitCode: spawnError === null ? exitCode : null,

@@ -1,7 +1,8 @@
 import type { ChildProcess } from "node:child_process"
 import { limitOutput } from "./output.ts"
 import type { ProcessSpec, RunnerTermination } from "./process.ts"
-import { exceedsUsage, watchUsage } from "./usage.ts"
+import { watchUsage } from "./usage.ts"
+import type { UsageWatch } from "./usage.ts"
 
 /** Time from SIGTERM to SIGKILL; none where the process is to stop writing at once. */
 const GRACE_MS: Record<RunnerTermination, number> = {
@@ -23,12 +24,13 @@ process.on("exit", () => {
 
 /**
  * Terminates the group of a process at the first of its limits, or when the signal aborts. `stop`
- * ends the supervision and returns the cause of a termination.
+ * ends the supervision and returns the cause of a termination; `end` also looks at the workspace
+ * once more.
  */
 export function superviseProcess(
   child: ChildProcess,
   spec: ProcessSpec,
-): { stop: () => RunnerTermination | null } {
+): { stop: () => RunnerTermination | null; end: () => Promise<RunnerTermination | null> } {
   let cause: RunnerTermination | null = null
   let graceTimer: NodeJS.Timeout | undefined
   function terminate(because: RunnerTermination): void {
@@ -51,6 +53,10 @@ export function superviseProcess(
     spec.signal.removeEventListener("abort", onAbort)
     return cause
   }
+  async function end(): Promise<RunnerTermination | null> {
+    const isExceeded = (await watch?.end()) ?? false
+    return stop() ?? (isExceeded ? "disk_limit" : null)
+  }
   spec.signal.addEventListener("abort", onAbort)
   if (spec.signal.aborted) onAbort()
   // What is left of the group would keep the pipes open.
@@ -59,18 +65,17 @@ export function superviseProcess(
     killGroup(child, "SIGKILL")
   })
   child.once("error", stop)
-  return { stop }
+  return { stop, end }
 }
 
-/** Measures the workspace after the end, since a process may exceed its limit between two polls. */
-export async function findFinalUsageLimit(spec: ProcessSpec): Promise<"disk_limit" | null> {
+function watchWorkspace(
+  { pid }: ChildProcess,
+  spec: ProcessSpec,
+  onExceeded: () => void,
+): UsageWatch | null {
   if (spec.access !== "write") return null
-  return (await exceedsUsage(spec.cwd, usageLimit(spec))) ? "disk_limit" : null
-}
-
-function watchWorkspace({ pid }: ChildProcess, spec: ProcessSpec, onExceeded: () => void) {
-  if (spec.access !== "write") return null
-  return watchUsage({ folder: spec.cwd, pid }, usageLimit(spec), onExceeded)
+  const { tier } = spec.taskSandbox.sandbox
+  return watchUsage({ tier, folder: spec.cwd, pid }, usageLimit(spec), onExceeded)
 }
 
 function usageLimit({ taskSandbox, inputBytes = 0 }: ProcessSpec) {

@@ -1,34 +1,43 @@
-import { lstat, readdir, statfs } from "node:fs/promises"
-import { join } from "node:path"
-import type { Dirent } from "node:fs"
+import { statfs } from "node:fs/promises"
 import { measureDeletedFiles } from "./deleted-files.ts"
+import { openMeter } from "./meter.ts"
+import type { Usage } from "./meter.ts"
+import type { Tier } from "./sandbox.ts"
 
 const USAGE_POLL_MS = 200
 /** Deleted files are measured in every fifth poll, since listing /proc stalls the process. */
 const POLLS_PER_DELETED = 5
-const BLOCK_BYTES = 512
 const FREE_SPACE_POLL_MS = 100
 const FREE_BYTES_MIN = 64 * 1024
 
-export type Usage = { bytes: number; files: number }
+/**
+ * A watch over a workspace: `stop` ends its polls, `end` measures once more and answers whether the
+ * limit is exceeded, since a process may exceed it between two polls.
+ */
+export type UsageWatch = { stop(): void; end(): Promise<boolean> }
 
 /**
- * Measures a folder five times a second, and once a second the deleted files that the process
+ * Measures a workspace five times a second, and once a second the deleted files that the process
  * working there keeps open. Calls back once when that exceeds the limit.
  */
 export function watchUsage(
-  { folder, pid }: { folder: string; pid: number | undefined },
+  { tier, folder, pid }: { tier: Tier; folder: string; pid: number | undefined },
   limit: Usage,
   onExceeded: () => void,
-): { stop(): void } {
+): UsageWatch {
+  const meter = openMeter(tier, folder, limit.files)
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   let polls = 0
+  async function exceeds(deletedBytes: number): Promise<boolean> {
+    const { bytes, files } = await meter.measure()
+    return bytes + deletedBytes > limit.bytes || files > limit.files
+  }
   async function poll(): Promise<void> {
     polls += 1
     const deletedBytes =
       polls % POLLS_PER_DELETED === 0 ? await measureDeletedFiles(folder, pid) : 0
-    const isExceeded = await exceedsUsage(folder, limit, deletedBytes)
+    const isExceeded = await exceeds(deletedBytes)
     if (isStopped) return
     if (isExceeded) onExceeded()
     else schedule()
@@ -37,49 +46,20 @@ export function watchUsage(
   function schedule(): void {
     timer = setTimeout(() => void poll(), USAGE_POLL_MS)
   }
+  function stop(): void {
+    isStopped = true
+    clearTimeout(timer)
+  }
   schedule()
   return {
-    stop() {
-      isStopped = true
-      clearTimeout(timer)
+    stop,
+    async end() {
+      stop()
+      const isExceeded = await exceeds(0)
+      meter.close()
+      return isExceeded
     },
   }
-}
-
-/** Whether a folder, together with `deletedBytes`, exceeds a limit. */
-export async function exceedsUsage(
-  folder: string,
-  limit: Usage,
-  deletedBytes = 0,
-): Promise<boolean> {
-  const usage = await measure(folder, limit.files)
-  return usage.bytes + deletedBytes > limit.bytes || usage.files > limit.files
-}
-
-/**
- * Bytes and files of a folder, subfolders included; counting stops above `filesMax`. A sparse file
- * counts with its full size, which is what reading it costs.
- */
-async function measure(folder: string, filesMax: number): Promise<Usage> {
-  const total: Usage = { bytes: 0, files: 0 }
-  const folders = [folder]
-  for (let each = folders.pop(); each !== undefined; each = folders.pop()) {
-    const entries = await entriesOf(each)
-    total.files += entries.length
-    if (total.files > filesMax) return total
-    for (const entry of entries) {
-      const path = join(each, entry.name)
-      if (entry.isDirectory()) folders.push(path)
-      // A file that was removed meanwhile takes no space.
-      const stats = await lstat(path).catch(() => null)
-      if (stats) total.bytes += Math.max(stats.size, stats.blocks * BLOCK_BYTES)
-    }
-  }
-  return total
-}
-
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  return await readdir(folder, { withFileTypes: true }).catch(() => [])
 }
 
 /** Polls the free space of a folder's disk; `end` stops it and says whether the disk was full. */

@@ -1,9 +1,20 @@
-import { chmod, chown, mkdir, readdir, realpath, rm, open } from "node:fs/promises"
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rmdir,
+  unlink,
+} from "node:fs/promises"
 import { basename, join } from "node:path"
 import { constants, openAsBlob } from "node:fs"
+import type { Dirent, Stats } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
 import { RunnerError } from "../failures.ts"
-import { log } from "../log.ts"
 
 /** Others may enter a workspace whose name they know, but not list the folder. */
 const WORK_DIR_MODE = 0o711
@@ -28,25 +39,38 @@ export async function makeWorkspace(
   return path
 }
 
-/** Removes a folder with its contents, read-only folders included. */
+/**
+ * Removes a workspace with all that is in it, whatever its depth, its names and its modes. A folder
+ * in it is emptied by moving its folders up to the top, so that every path stays short.
+ */
 export async function removeWorkspace(path: string): Promise<void> {
-  const options = { recursive: true, force: true, maxRetries: 3 }
-  try {
-    await rm(path, options)
-  } catch {
-    await makeWritable(path)
-    await rm(path, options)
+  const stats = await lstat(path).catch(ignoreMissing)
+  if (stats === null) return
+  if (!stats.isDirectory()) return await unlink(path)
+  for (let entries = await entriesOf(path); entries.length > 0; entries = await entriesOf(path)) {
+    for (const entry of entries) {
+      const entryPath = below(path, entry.name)
+      if (entry.isDirectory()) await removeFolder(entryPath, path)
+      else await unlink(entryPath)
+    }
   }
+  await rmdir(path)
 }
 
-/** Removes the workspaces that an earlier process left in the work folder, and nothing else. */
-export async function removeLeftWorkspaces(workDir: string): Promise<void> {
+/** Names of the workspaces in the work folder, which an earlier process has left there. */
+export async function findLeftWorkspaces(workDir: string): Promise<string[]> {
   await mkdir(workDir, { recursive: true, mode: WORK_DIR_MODE })
   const names = await readdir(workDir)
-  for (const name of names.filter((each) => WORKSPACE_NAME.test(each))) {
-    await removeWorkspace(join(workDir, name))
-    log("workspace.removed", { name })
-  }
+  return names.filter((each) => WORKSPACE_NAME.test(each))
+}
+
+/**
+ * Whether the runner may open a file that a tool wrote: no symbolic link, no pipe, no file with
+ * several hard links (which may be a file outside the workspace), and none made without the right
+ * to read it, which binds a runner that shares its user with the tool.
+ */
+export function isPlainFile(stats: Stats): boolean {
+  return stats.isFile() && stats.nlink === 1 && (stats.mode & constants.S_IRUSR) !== 0
 }
 
 /** Path of a file directly in a workspace; throws where the name is a path. */
@@ -57,21 +81,10 @@ export function pathIn(workspace: string, name: string): string {
   return join(workspace, name)
 }
 
-async function makeWritable(folder: string): Promise<void> {
-  await chmod(folder, 0o700)
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await makeWritable(join(folder, entry.name))
-  }
-}
-
-/**
- * Opens a regular file that a tool wrote. Throws for a symbolic link, for a file with several hard
- * links (which may be a file outside the workspace) and for a pipe (whose open would block).
- */
+/** Opens a file that a tool wrote; throws where it is not plain. The open waits for no pipe. */
 export async function openPlainFile(path: string): Promise<FileHandle> {
   const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-  const stats = await handle.stat()
-  if (stats.isFile() && stats.nlink === 1) return handle
+  if (isPlainFile(await handle.stat())) return handle
   await handle.close()
   throw new Error(`${path} is not a plain file.`)
 }
@@ -79,4 +92,33 @@ export async function openPlainFile(path: string): Promise<FileHandle> {
 /** The bytes of an open file; on Linux by its descriptor, so that a rename changes nothing. */
 export async function blobOf(handle: FileHandle, path: string): Promise<Blob> {
   return await openAsBlob(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path)
+}
+
+async function removeFolder(path: Buffer, top: string): Promise<void> {
+  for (const entry of await entriesOf(path)) {
+    const entryPath = below(path, entry.name)
+    if (!entry.isDirectory()) {
+      await unlink(entryPath)
+      continue
+    }
+    // A folder that moves is written to, since it names its parent.
+    await chmod(entryPath, 0o700)
+    await rename(entryPath, join(top, crypto.randomUUID()))
+  }
+  await rmdir(path)
+}
+
+/** Names are bytes: one that is no UTF-8 has no string that names the file. */
+async function entriesOf(folder: string | Buffer): Promise<Dirent<Buffer>[]> {
+  await chmod(folder, 0o700)
+  return await readdir(folder, { withFileTypes: true, encoding: "buffer" })
+}
+
+function ignoreMissing(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null
+  throw error
+}
+
+function below(folder: string | Buffer, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(folder), Buffer.from("/"), name])
 }

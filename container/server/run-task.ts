@@ -1,9 +1,9 @@
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { RunnerError } from "../failures.ts"
 import { log } from "../log.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../sandbox/sandbox.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
-import { makeWorkspace, removeWorkspace } from "../sandbox/workspace.ts"
+import { closeTaskSandbox, openTaskSandbox } from "../sandbox/task-sandbox.ts"
+import { makeWorkspace } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
 import type { ParsedTask, RunnableTask } from "../tasks/registry.ts"
 import type { RunContext, RunStatus } from "../tasks/run-context.ts"
@@ -40,7 +40,6 @@ export async function runTask(
   const taskSandbox = openTaskSandbox(sandbox)
   const context = { order, settings, status, io, reporter, signal, taskSandbox }
   const report = await runInWorkspace(context, run, controllers)
-  closeTaskSandbox(taskSandbox)
   status.state = "done"
   status.phase = "reporting"
   control.onReleased()
@@ -72,7 +71,7 @@ async function runInWorkspace(
     if (interrupt.signal.aborted) return { kind: "interrupted", processing_seconds }
     return { kind: "failed", processing_seconds, ...runnerFailure(status, error) }
   } finally {
-    if (workspace !== null) await tryRemoveWorkspace(workspace, status)
+    await closeTaskSandbox(context.taskSandbox, workspace)
   }
 }
 
@@ -84,14 +83,6 @@ function runnerFailure(status: RunStatus, error: unknown) {
   const code = isKnown ? error.code : ("internal" as const)
   const message = isKnown ? error.message : "The runner failed."
   return { blame: "ours" as const, failure: { code, message, lines: [] } }
-}
-
-async function tryRemoveWorkspace(workspace: string, { taskId, jobId }: RunStatus): Promise<void> {
-  try {
-    await removeWorkspace(workspace)
-  } catch (error) {
-    log("workspace.left", { task_id: taskId, job_id: jobId, error: String(error) })
-  }
 }
 
 function logEnd(status: RunStatus, report: FinalReport | null): void {

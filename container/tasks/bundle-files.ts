@@ -3,7 +3,7 @@ import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { bundleKindOf, isPlaylist } from "../../src/contract/bundle.ts"
 import type { TaskInput, TaskOutput } from "../../src/contract/task.ts"
-import { openPlainFile } from "../sandbox/workspace.ts"
+import { isPlainFile, openPlainFile } from "../sandbox/workspace.ts"
 import { mapWithConcurrency } from "../transfer/promises.ts"
 import { readPlaylist } from "./playlist.ts"
 import type { Playlist } from "./playlist.ts"
@@ -23,7 +23,10 @@ const PLAYLISTS_BYTES_MAX = 16 * 1024 * 1024
 const HLS_PLAYLISTS_MAX = 500
 const DASH_MANIFESTS_MAX = 8
 
-/** Regular files at the top of the workspace that are neither inputs nor plain outputs. */
+/**
+ * Regular files of the workspace that are neither inputs nor plain outputs. A name that is no UTF-8
+ * finds no file here; no tool makes one of a command, whose words are text.
+ */
 export async function listBundleFiles(
   { workspace, order, signal }: FinishedWorkspace,
   outputs: readonly TaskOutput[],
@@ -38,7 +41,7 @@ export async function listBundleFiles(
   })
   const files = new Map<string, Stats>()
   for (const { name, stats } of entries) {
-    if (!stats?.isFile() || stats.nlink !== 1 || PASS_LOG.test(name)) continue
+    if (!stats || !isPlainFile(stats) || PASS_LOG.test(name)) continue
     if (stats.size > 0 || !name.endsWith(".tmp")) files.set(name, stats)
   }
   return files

@@ -6,7 +6,7 @@ import type { OutputReport } from "../../src/contract/report.ts"
 import type { TaskOutput } from "../../src/contract/task.ts"
 import { callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
-import { pathIn } from "../sandbox/workspace.ts"
+import { isPlainFile, pathIn } from "../sandbox/workspace.ts"
 import { probeFile } from "../tools/ffprobe.ts"
 import { mapWithConcurrency } from "../transfer/promises.ts"
 import { uploadMember, uploadOutput, uploadText } from "../transfer/upload.ts"
@@ -42,7 +42,7 @@ export async function findOutputFailure(
 async function findFileProblem(path: string): Promise<string | null> {
   const stats = await lstat(path).catch(() => null)
   if (!stats) return "was not made"
-  if (!stats.isFile() || stats.nlink !== 1) return "is not a plain file"
+  if (!isPlainFile(stats)) return "is not a plain file that can be read"
   return stats.size === 0 ? "is empty" : null
 }
 

@@ -1,16 +1,17 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { z } from "zod"
 import { findTiers } from "../../container/sandbox/choose.ts"
 import { makeIoServer } from "../support/io-server.ts"
 import { ENDLESS, callRunner, listen, makeOrder, processesIn, waitFor } from "./harness.ts"
+import { bury, setImmovable } from "./sandbox/obstacles.ts"
 
 const logLine = z.looseObject({ event: z.string(), at: z.iso.datetime(), port: z.int().optional() })
 type LogLine = z.infer<typeof logLine>
@@ -81,6 +82,35 @@ test("clears its work folder, announces itself, and interrupts its task on SIGTE
   expect(await processesIn(workDir)).toEqual([])
   expect(await readdir(workDir)).toEqual(["something-else"])
   expect(JSON.stringify(lines)).not.toContain(io.token)
+})
+
+test("starts beside workspaces that are deep, unreadable, or not to be removed at all", async () => {
+  const deep = join(workDir, `${crypto.randomUUID()}.1`)
+  await mkdir(deep)
+  await bury(deep, 30)
+  await writeFile(Buffer.concat([Buffer.from(`${deep}/`), Buffer.from([0xff])]), "")
+  await mkdir(join(deep, "unreadable"), { mode: 0 })
+  const immovable = `${crypto.randomUUID()}.1`
+  const file = join(workDir, immovable, "file")
+  await mkdir(join(workDir, immovable))
+  await writeFile(file, "")
+  const isImmovable = await setImmovable(file, true)
+  async function free(): Promise<void> {
+    await setImmovable(file, false)
+  }
+  onTestFinished(free)
+
+  const runner = await start()
+  const left = isImmovable ? [immovable] : []
+  await expect.poll(() => readdir(workDir)).toEqual(left)
+  const commands = ["-f lavfi -i testsrc2=s=64x64:d=0.2 -c:v mpeg4 out.mp4".split(" ")]
+  const order = makeOrder({ io, ioOrigin: worker.origin, commands })
+  const posted = await callRunner(`${runner}/tasks`, "POST", order)
+  expect(posted.status).toBe(202)
+  const ended = await waitFor(() => io.reports.find(({ kind }) => kind === "finished"))
+  expect(ended).toMatchObject({ kind: "finished" })
+  await free()
+  await expect.poll(() => readdir(workDir), { timeout: 15_000 }).toEqual([])
 })
 
 test("does not start on an address that others reach without a token", async () => {

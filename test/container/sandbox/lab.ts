@@ -47,7 +47,8 @@ export type SandboxLab = {
 
 export const CANARY = "canary-7f3a90-of-the-sandbox"
 
-const UNPRIVILEGED_UID = 23_456
+/** Whom an unprivileged runner of a lab is, where the tests are root. */
+export const UNPRIVILEGED_UID = 23_456
 const isRoot = process.getuid?.() === 0
 const tiers = await findTiers()
 

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process"
+import { lstat, readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { eachLine } from "./output.ts"
+import { PROGRAMS } from "./programs.ts"
+import type { Tier } from "./sandbox.ts"
+
+export type Usage = { bytes: number; files: number }
+
+/** Measures one workspace whenever it is asked, until it is closed. */
+export type Meter = { measure(): Promise<Usage>; close(): void }
+
+/** A workspace that cannot be measured exceeds every limit. */
+const UNKNOWN: Usage = { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY }
+
+const BLOCK_BYTES = 512
+
+/**
+ * Opens the meter of a workspace, which is one flat folder: one with a folder in it, or with
+ * anything else that cannot be measured, exceeds every limit. Counting stops above `filesMax`. A
+ * sparse file counts with its full size, which is what reading it costs.
+ */
+export function openMeter(tier: Tier, folder: string, filesMax: number): Meter {
+  return tier === "none" ? meterByNames(folder, filesMax) : meterByProgram(folder, filesMax)
+}
+
+/** The program answers each byte with a line: see container/launcher/meter.c. */
+function meterByProgram(cwd: string, filesMax: number): Meter {
+  const waiting: ((usage: Usage) => void)[] = []
+  const child = spawn(PROGRAMS.meter, [String(filesMax)], {
+    cwd,
+    stdio: ["pipe", "pipe", "ignore"],
+    env: {},
+  })
+  let hasEnded = false
+  eachLine(child.stdout, (line) => waiting.shift()?.(readUsage(line)))
+  function end(): void {
+    hasEnded = true
+    for (const answer of waiting.splice(0)) answer(UNKNOWN)
+  }
+  child.once("error", end).once("close", end)
+  // Writing to a program that has ended fails; its end has answered all by then.
+  child.stdin.on("error", () => undefined)
+  return {
+    measure() {
+      if (hasEnded) return Promise.resolve(UNKNOWN)
+      const { promise, resolve } = Promise.withResolvers<Usage>()
+      waiting.push(resolve)
+      child.stdin.write("\n")
+      return promise
+    },
+    close: () => child.stdin.end(),
+  }
+}
+
+function readUsage(line: string): Usage {
+  const [, bytes, files] = /^(\d+) (\d+)$/.exec(line) ?? []
+  return bytes === undefined ? UNKNOWN : { bytes: Number(bytes), files: Number(files) }
+}
+
+/**
+ * For systems without a sandbox, and so without the program. A tool that renames its files all the
+ * time can hide them from it.
+ */
+function meterByNames(folder: string, filesMax: number): Meter {
+  return {
+    measure: () => measureByNames(folder, filesMax).catch(() => UNKNOWN),
+    close: () => undefined,
+  }
+}
+
+async function measureByNames(folder: string, filesMax: number): Promise<Usage> {
+  const parent = Buffer.from(join(folder, "/"))
+  // Names are bytes: one that is no UTF-8 has no string that names the file.
+  const names = await readdir(folder, { encoding: "buffer" })
+  if (names.length > filesMax) return { bytes: 0, files: names.length }
+  let bytes = 0
+  for (const name of names) {
+    const stats = await lstat(Buffer.concat([parent, name])).catch(ignoreMissing)
+    if (stats?.isDirectory()) return UNKNOWN
+    if (stats) bytes += Math.max(stats.size, stats.blocks * BLOCK_BYTES)
+  }
+  return { bytes, files: names.length }
+}
+
+/** A file that was removed meanwhile takes no space. */
+function ignoreMissing(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null
+  throw error
+}

@@ -1,0 +1,10 @@
+import { join } from "node:path"
+
+const BUILD_FOLDER = join(import.meta.dirname, "../launcher/build")
+
+/** Paths of the programs that are built from container/launcher. */
+export const PROGRAMS = {
+  launcher: join(BUILD_FOLDER, "launcher"),
+  meter: join(BUILD_FOLDER, "meter"),
+  attack: join(BUILD_FOLDER, "attack"),
+}

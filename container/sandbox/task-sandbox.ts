@@ -1,0 +1,109 @@
+import { execFile } from "node:child_process"
+import { lstat } from "node:fs/promises"
+import { basename, join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { promisify } from "node:util"
+import { log } from "../log.ts"
+import { PROGRAMS } from "./programs.ts"
+import type { Sandbox, TaskSandbox } from "./sandbox.ts"
+import { findLeftWorkspaces, removeWorkspace } from "./workspace.ts"
+
+const RETRY_MS_MIN = 500
+const RETRY_MS_MAX = 60_000
+
+/** How many tasks and workspaces there are of a user id. */
+const holdsByUid = new Map<number, number>()
+
+/** Opens the sandbox of one task, with a user id that nothing else has until it is released. */
+export function openTaskSandbox(sandbox: Sandbox): TaskSandbox {
+  if (sandbox.firstUid === null) return { sandbox, uid: null }
+  // The first is reserved for the runner's own use of tools.
+  let uid = sandbox.firstUid + 1
+  while (holdsByUid.has(uid)) uid += 1
+  hold(uid)
+  return { sandbox, uid }
+}
+
+/**
+ * Removes the workspace of a task, if it has one. What cannot be removed is set aside, and tried
+ * again. The user id is released when the workspace and all processes of that user are gone.
+ */
+export async function closeTaskSandbox(
+  { uid }: TaskSandbox,
+  workspace: string | null,
+): Promise<void> {
+  const isRemoved = workspace === null || (await tryRemoving(workspace))
+  void release(uid, isRemoved ? null : workspace)
+}
+
+/**
+ * Removes the workspaces that an earlier process left in the work folder, and nothing else. It
+ * resolves when their user ids are held; the removal goes on, and no workspace stops it.
+ */
+export async function removeLeftWorkspaces(workDir: string): Promise<void> {
+  const left: { path: string; uid: number }[] = []
+  for (const name of await findLeftWorkspaces(workDir)) {
+    const path = join(workDir, name)
+    // What is gone by then has nothing to remove.
+    const stats = await lstat(path).catch(() => null)
+    if (stats === null) continue
+    hold(stats.uid)
+    left.push({ path, uid: stats.uid })
+  }
+  void removeAll(left)
+}
+
+async function removeAll(left: readonly { path: string; uid: number }[]): Promise<void> {
+  for (const { path, uid } of left) {
+    const isRemoved = await tryRemoving(path)
+    if (isRemoved) log("workspace.removed", { name: basename(path) })
+    void release(uid, isRemoved ? null : path)
+  }
+}
+
+function hold(uid: number): void {
+  holdsByUid.set(uid, (holdsByUid.get(uid) ?? 0) + 1)
+}
+
+/** Lets others have a user id once it has neither this workspace nor processes. */
+async function release(uid: number | null, workspace: string | null): Promise<void> {
+  let left = workspace
+  let delayMs = RETRY_MS_MIN
+  while (left !== null || (await countProcesses(uid)) > 0) {
+    await sleep(delayMs, undefined, { ref: false })
+    delayMs = Math.min(RETRY_MS_MAX, delayMs * 2)
+    if (left !== null && (await tryRemoving(left))) {
+      log("workspace.removed", { name: basename(left) })
+      left = null
+    }
+  }
+  if (uid === null) return
+  const holds = (holdsByUid.get(uid) ?? 0) - 1
+  if (holds > 0) holdsByUid.set(uid, holds)
+  else holdsByUid.delete(uid)
+}
+
+async function tryRemoving(workspace: string): Promise<boolean> {
+  try {
+    await removeWorkspace(workspace)
+    return true
+  } catch (error) {
+    log("workspace.left", { name: basename(workspace), error: String(error) })
+    return false
+  }
+}
+
+/** Processes of a user, as the kernel counts them; infinitely many where that cannot be found out. */
+async function countProcesses(uid: number | null): Promise<number> {
+  // Where the runner is not root, its tools share its user, and no id is given to anybody.
+  if (uid === null || uid === 0 || process.getuid?.() !== 0) return 0
+  try {
+    const { stdout } = await promisify(execFile)(PROGRAMS.launcher, ["--count", "--uid", `${uid}`])
+    const count = Number.parseInt(stdout, 10)
+    if (count > 0) log("user.busy", { uid, processes: count })
+    return Number.isNaN(count) ? Number.POSITIVE_INFINITY : count
+  } catch (error) {
+    log("user.busy", { uid, error: String(error) })
+    return Number.POSITIVE_INFINITY
+  }
+}

@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { findTiers } from "../../../container/sandbox/choose.ts"
+import { openMeter } from "../../../container/sandbox/meter.ts"
+
+const UNKNOWN = { bytes: Infinity, files: Infinity }
+const hasProgram = (await findTiers()).length > 0
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lathe-meter-"))
+})
+
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+describe.for([
+  ["the program", "landlock"],
+  ["names, where there is no sandbox", "none"],
+] as const)("a meter by %s", ([, tier]) => {
+  beforeEach(({ skip }) => skip(tier !== "none" && !hasProgram, "this machine has no sandbox"))
+
+  async function measure(filesMax = 100, where = folder) {
+    const meter = openMeter(tier, where, filesMax)
+    const usage = await meter.measure()
+    meter.close()
+    return usage
+  }
+
+  test("counts all files, and follows what changes", async () => {
+    const meter = openMeter(tier, folder, 100)
+    expect(await meter.measure()).toEqual({ bytes: 0, files: 0 })
+    await writeFile(join(folder, "file"), Buffer.alloc(5000))
+    await writeFile(join(folder, "..."), "")
+    const { bytes, files } = await meter.measure()
+    expect(files).toBe(2)
+    expect(bytes).toBeGreaterThanOrEqual(5000)
+    meter.close()
+  })
+
+  test("counts a file whose name is no text", async () => {
+    const name = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0xfe])])
+    await writeFile(name, Buffer.alloc(100_000))
+    expect((await measure()).bytes).toBeGreaterThanOrEqual(100_000)
+  })
+
+  test("counts a sparse file with its full size", async () => {
+    await writeFile(join(folder, "sparse"), "")
+    await truncate(join(folder, "sparse"), 10 ** 10)
+    expect(await measure()).toEqual({ bytes: 10 ** 10, files: 1 })
+  })
+
+  test("stops counting above the limit of files", async () => {
+    for (let index = 0; index < 50; index += 1) await writeFile(join(folder, `${index}`), "")
+    expect((await measure(50)).files).toBe(50)
+    expect((await measure(20)).files).toBeGreaterThan(20)
+  })
+
+  test("holds a folder for more than any limit", async () => {
+    await mkdir(join(folder, "folder"))
+    expect(await measure()).toEqual(UNKNOWN)
+  })
+
+  test("holds a workspace that it cannot enter for more than any limit", async () => {
+    expect(await measure(100, join(folder, "missing"))).toEqual(UNKNOWN)
+  })
+})

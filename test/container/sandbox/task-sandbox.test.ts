@@ -1,0 +1,128 @@
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmod, chown, mkdir, mkdtemp, readdir, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
+import {
+  closeTaskSandbox,
+  openTaskSandbox,
+  removeLeftWorkspaces,
+} from "../../../container/sandbox/task-sandbox.ts"
+import { removeWorkspace } from "../../../container/sandbox/workspace.ts"
+import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { bury, setImmovable } from "./obstacles.ts"
+
+const PATIENT = { timeout: 15_000, interval: 100 }
+const isRoot = process.getuid?.() === 0
+/** Users that no other runner of this machine gives to its tools. */
+const sandbox = describeSandbox(
+  "landlock",
+  makeSettings(readEnvironment({ SANDBOX_FIRST_UID: String(1_000_000 + process.pid * 10) })),
+)
+
+let workDir: string
+let workspace: string
+
+beforeEach(async () => {
+  workDir = await mkdtemp(join(tmpdir(), "lathe-left-"))
+  workspace = join(workDir, `${crypto.randomUUID()}.1`)
+  await mkdir(workspace, { mode: 0o700 })
+})
+
+afterEach(() => promisify(execFile)("rm", ["-rf", workDir]))
+
+/** Makes a file that nobody can remove before the returned function is called; null: impossible. */
+async function holdBack(folder: string): Promise<(() => Promise<unknown>) | null> {
+  const path = join(folder, "immovable")
+  await writeFile(path, "")
+  if (!(await setImmovable(path, true))) return null
+  async function free(): Promise<void> {
+    await setImmovable(path, false)
+  }
+  onTestFinished(free)
+  return free
+}
+
+test("a workspace is removed whatever its depth, names and modes", async () => {
+  const notText = Buffer.concat([Buffer.from(`${workspace}/`), Buffer.from([0xff, 0xfe])])
+  await writeFile(notText, "")
+  await mkdir(join(workspace, "write-only", "folder"), { recursive: true })
+  await mkdir(Buffer.concat([notText, Buffer.from("-folder")]))
+  await writeFile(join(workspace, "write-only", "file"), "")
+  await chmod(join(workspace, "write-only", "folder"), 0)
+  await chmod(join(workspace, "write-only"), 0o300)
+  await bury(workspace, 50)
+  await removeWorkspace(workspace)
+  expect(await readdir(workDir)).toEqual([])
+})
+
+test("what a link in a workspace leads to stays, and a link is no workspace", async () => {
+  const outside = join(workDir, "outside")
+  await mkdir(outside)
+  await writeFile(join(outside, "file"), "")
+  await symlink(outside, join(workspace, "link"))
+  await removeWorkspace(workspace)
+  await symlink(outside, workspace)
+  await removeWorkspace(workspace)
+  expect(await readdir(workDir)).toEqual(["outside"])
+  expect(await readdir(outside)).toEqual(["file"])
+})
+
+test("a workspace that cannot be removed keeps its user, and is tried again", async ({ skip }) => {
+  skip(!isRoot, "only root gives users to tools")
+  const free = await holdBack(workspace)
+  if (!free) return skip("this file system has no immovable files")
+  const first = openTaskSandbox(sandbox)
+  await closeTaskSandbox(first, workspace)
+  const second = openTaskSandbox(sandbox)
+  expect(second.uid).toBe((first.uid ?? 0) + 1)
+  await free()
+  await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
+  await expect.poll(() => reopen(second.uid), PATIENT).toBe(first.uid)
+  await closeTaskSandbox(second, null)
+})
+
+test("a user with a process that survived is given to no other task", async ({ skip }) => {
+  if (!isRoot) return skip("only root gives users to tools")
+  const first = openTaskSandbox(sandbox)
+  const uid = first.uid ?? 0
+  const survivor = spawn("sleep", ["60"], { uid, gid: uid, stdio: "ignore" })
+  await once(survivor, "spawn")
+  await closeTaskSandbox(first, workspace)
+  expect(await readdir(workDir)).toEqual([])
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  const second = openTaskSandbox(sandbox)
+  expect(second.uid).toBe(uid + 1)
+  survivor.kill("SIGKILL")
+  await expect.poll(() => reopen(second.uid), PATIENT).toBe(uid)
+  await closeTaskSandbox(second, null)
+})
+
+test("users of workspaces that are left are given to no task before these are gone", async ({
+  skip,
+}) => {
+  skip(!isRoot, "only root gives users to tools")
+  const free = await holdBack(workspace)
+  if (!free) return skip("this file system has no immovable files")
+  const uid = (sandbox.firstUid ?? 0) + 1
+  await chown(workspace, uid, uid)
+  await mkdir(join(workDir, `${crypto.randomUUID()}.2`))
+  await removeLeftWorkspaces(workDir)
+  const opened = openTaskSandbox(sandbox)
+  expect(opened.uid).toBe(uid + 1)
+  await free()
+  await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
+  await expect.poll(() => reopen(opened.uid), PATIENT).toBe(uid)
+  await closeTaskSandbox(opened, null)
+})
+
+/** The user that the next task would get, which is released again. */
+async function reopen(held: number | null): Promise<number | null> {
+  const opened = openTaskSandbox(sandbox)
+  if (opened.uid === held) throw new Error("A user was given twice.")
+  await closeTaskSandbox(opened, null)
+  return opened.uid
+}
