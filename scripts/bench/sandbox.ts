@@ -7,16 +7,19 @@ import type { Figure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { runBare } from "./media.ts"
 import { compareMedians, timeMs } from "./statistics.ts"
+import { benchWatch } from "./watch.ts"
 
 const ROUNDS = { warmUp: 5, counted: 40 }
 const GOAL_MS = 10
 const TOOL = "/bin/true"
 
-/** From the start of a process to its end in each tier of the sandbox, beside a bare one. */
+/** A process from its start to its end in each tier of the sandbox, and the watch over its workspace. */
 export async function benchSandbox(scope: BenchScope): Promise<Figure[]> {
   const figures: Figure[] = []
-  for (const tier of await findTiers()) figures.push(await measureTier(scope, tier))
-  return figures
+  const tiers = await findTiers()
+  for (const tier of tiers) figures.push(await measureTier(scope, tier))
+  const [strongest] = tiers
+  return strongest ? [...figures, ...(await benchWatch(scope, strongest))] : figures
 }
 
 async function measureTier(scope: BenchScope, tier: Tier): Promise<Figure> {
