@@ -5,6 +5,7 @@ import type { LookupFunction } from "node:net"
 import { pipeline } from "node:stream/promises"
 import { OUTBOUND_ERROR_HEADER, OUTBOUND_URL_HEADER } from "../../src/contract/outbound.ts"
 import { checkUserUrl, isAllowedHost, isPublicAddress } from "../../src/contract/user-url.ts"
+import { readOwnAddresses } from "./own-addresses.ts"
 import { resolveHost } from "./resolve-host.ts"
 import type { Address, Resolve } from "./resolve-host.ts"
 
@@ -23,11 +24,13 @@ export type OutboundOptions = {
   /** Whether every other host is refused, without a look-up of its name. */
   refusesPublicHosts?: boolean
   resolve?: Resolve
+  /** The addresses of this machine, as ranges; read again for every connection. */
+  readOwn?: () => readonly string[]
 }
 
 /**
  * Makes the handler that every fetch of the Worker passes: the host is resolved here, refused where
- * any of its addresses is not public and it is not in `allowedHosts`, and the connection goes to an
+ * any of its addresses is not public, or this machine's own, and it is not in `allowedHosts`, and the connection goes to an
  * address that was checked. Redirects are passed on, not followed.
  */
 export function makeOutbound(options: OutboundOptions) {
@@ -50,13 +53,16 @@ function readUrl(incoming: IncomingMessage, allowedHosts: readonly string[]): UR
 }
 
 async function findAddresses(url: URL, options: OutboundOptions): Promise<Address[]> {
-  const { allowedHosts, refusesPublicHosts = false, resolve = resolveHost } = options
+  const { allowedHosts, refusesPublicHosts = false } = options
+  const { resolve = resolveHost, readOwn = readOwnAddresses } = options
   const isAllowed = isAllowedHost(url, allowedHosts)
   if (refusesPublicHosts && !isAllowed) throw new Unreachable("this service calls no public host")
   const host = url.hostname.replace(/^\[|\]$/g, "")
   const addresses = await resolve(host, isAllowed).catch(() => [])
   if (addresses.length === 0) throw new Unreachable("the host has no address")
-  if (isAllowed || addresses.every(({ address }) => isPublicAddress(address))) return addresses
+  if (isAllowed) return addresses
+  const own = readOwn()
+  if (addresses.every(({ address }) => isPublicAddress(address, own))) return addresses
   throw new Unreachable("the host resolves to a private address")
 }
 

@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js"
+import { PLATFORM_ADDRESSES } from "./platform-addresses.ts"
 
 /** A user's URL that may be called, in the one spelling that is used from here on; or why not. */
 export type UserUrl = { url: URL } | { error: string }
@@ -6,10 +7,20 @@ export type UserUrl = { url: URL } | { error: string }
 /** Names that never are a public host. */
 const PRIVATE_NAMES = /(?:^|\.)(?:localhost|local|internal|home|lan|arpa|test|invalid|onion)$/
 
+/** Every other port below belongs to a protocol that is not HTTP. */
+const LOW_PORTS = [80, 443]
+const HIGH_PORT_MIN = 1024
+
+/** Those above that belong to another protocol: https://fetch.spec.whatwg.org/#port-blocking. */
+const BLOCKED_PORTS = [
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+  6679, 6697, 10_080,
+]
+
 /**
- * Checks a URL that a user gave: http or https, no user info, a public host as far as its name can
- * tell. `allowed` are hosts (`host` or `host:port`) that the operator lets through all the same.
- * What a name resolves to is checked where the connection is made.
+ * Checks a URL that a user gave: http or https, no user info, a port of HTTP, a public host as far
+ * as its name can tell. `allowed` are hosts (`host` or `host:port`) that the operator lets through
+ * all the same, at any port. What a name resolves to is checked where the connection is made.
  */
 export function checkUserUrl(text: string, allowed: readonly string[]): UserUrl {
   // Control characters are dropped by URL parsers, each in its own way.
@@ -18,6 +29,12 @@ export function checkUserUrl(text: string, allowed: readonly string[]): UserUrl 
   if (url.username || url.password) return { error: "expected a URL without a user or password" }
   url.hash = ""
   if (isAllowedHost(url, allowed)) return { url }
+  const port = portOf(url)
+  if (!isWebPort(port)) {
+    return {
+      error: `expected a port of the web (80, 443, most from 1024 on), and ${port} is not one`,
+    }
+  }
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "")
   const refused = { error: `expected a public host, and "${host}" is not one` }
   if (ipaddr.isValid(host)) return isPublicAddress(host) ? { url } : refused
@@ -25,20 +42,23 @@ export function checkUserUrl(text: string, allowed: readonly string[]): UserUrl 
   return { url }
 }
 
-/** Whether an address is one of the public internet; mapped and translated ones are not. */
-export function isPublicAddress(address: string): boolean {
+/**
+ * Whether an address is one of the public internet; mapped and translated ones are not, nor those of
+ * platforms, nor those in the ranges (`address/bits`) of `ownRanges`.
+ */
+export function isPublicAddress(address: string, ownRanges: readonly string[] = []): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== "unicast") return false
   // Of IPv6, 2000::/3 alone is given out.
-  return parsed.kind() === "ipv4" || (parsed.toByteArray()[0] ?? 0) >> 5 === 1
+  if (parsed.kind() === "ipv6" && (parsed.toByteArray()[0] ?? 0) >> 5 !== 1) return false
+  return ![...PLATFORM_ADDRESSES, ...ownRanges].some((range) => isIn(parsed, range))
 }
 
 /** Whether the operator lets this host through. */
 export function isAllowedHost(url: URL, allowed: readonly string[]): boolean {
-  const port = url.port || (url.protocol === "https:" ? "443" : "80")
   const host = url.hostname.toLowerCase()
-  return allowed.some((entry) => entry === host || entry === `${host}:${port}`)
+  return allowed.some((entry) => entry === host || entry === `${host}:${portOf(url)}`)
 }
 
 /** The hosts of a comma-separated setting. */
@@ -47,4 +67,18 @@ export function readHosts(setting: string): string[] {
     .split(",")
     .map((entry) => entry.trim().toLowerCase())
     .filter((entry) => entry !== "")
+}
+
+function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port)
+  return url.protocol === "https:" ? 443 : 80
+}
+
+function isWebPort(port: number): boolean {
+  return LOW_PORTS.includes(port) || (port >= HIGH_PORT_MIN && !BLOCKED_PORTS.includes(port))
+}
+
+function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, range: string): boolean {
+  const [first, bits] = ipaddr.parseCIDR(range)
+  return first.kind() === address.kind() && address.match(first, bits)
 }

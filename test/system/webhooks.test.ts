@@ -208,9 +208,16 @@ describe.concurrent("webhooks", () => {
   })
 
   it("reach nothing that is not public, and say why in the log", async () => {
-    for (const url of ["http://10.0.0.1/", "http://localhost/", "http://[::1]/"]) {
-      expect(await post("/webhooks/test", { url })).toContain("expected a public host")
+    for (const host of ["10.0.0.1", "localhost", "[::1]", "168.63.129.16"]) {
+      const refusal = { code: 422, details: [{ field: "url" }] }
+      const refused: unknown = JSON.parse(await post("/webhooks/test", { url: `http://${host}/` }))
+      expect(refused).toMatchObject(refusal)
     }
+    const body = { ffmpeg_command: "ffmpeg {{out_1}}", output_files: { out_1: "a.png" } }
+    const webhook = "http://receiver.example:25/"
+    expect(await post("/commands", { ...body, input_files: {}, webhook })).toContain(
+      '"field":"webhook","message":"expected a port of the web',
+    )
     const id = await sendTest("http://receiver.example/")
     const { tries } = await until(id, (read) => read.tries.length > 0)
     expect(tries[0]).toMatchObject({ status: null, error: "the host has no address" })
