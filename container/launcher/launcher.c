@@ -7,7 +7,9 @@
  *            [--read PATH]... [--run PATH]... [--write PATH]... [--tcp-port N] [--fork]
  *            [--memory BYTES] [--file-size BYTES] [--cpu SECONDS] [--files N]
  *            [--processes N | --more-processes N] -- PROGRAM ARGUMENT...
- *   launcher --outer ...   prepares only what persists in the sandbox of another program
+ *   launcher --outer [--reach PATH]... ...
+ *                          prepares only what persists in the sandbox of another program, and has
+ *                          the user N reach these paths also below folders that are closed to it
  *   launcher --count --uid N   prints how many processes and threads that user has
  *   launcher --probe       prints what this kernel offers
  */
@@ -57,6 +59,7 @@ int main(int argc, char **argv) {
   }
   close_files(order.kept_fd);
   be_first_out_of_memory();
+  make_reachable(&order.reach_paths);
   umask(077);
   /* Paths are opened before the change of user; the tool's user may not reach them. */
   int ruleset = order.is_outer ? -1 : make_ruleset(&order);

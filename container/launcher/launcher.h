@@ -36,6 +36,7 @@ struct order {
   int kept_fd;
   unsigned short tcp_port;
   const char *folder;
+  struct list reach_paths;
   struct list read_paths;
   struct list run_paths;
   struct list write_paths;
@@ -55,6 +56,9 @@ void read_options(struct order *order, int argc, char **argv);
 /* processes.c */
 rlim_t count_others(void);
 void limit_processes(rlim_t more);
+
+/* reach.c */
+void make_reachable(const struct list *paths);
 
 /* landlock.c */
 int landlock_abi(void);

@@ -76,6 +76,7 @@ static bool read_limit(struct order *order, const char *name, const char *value)
 }
 
 static struct list *find_list(struct order *order, const char *name) {
+  if (strcmp(name, "--reach") == 0) return &order->reach_paths;
   if (strcmp(name, "--read") == 0) return &order->read_paths;
   if (strcmp(name, "--run") == 0) return &order->run_paths;
   if (strcmp(name, "--write") == 0) return &order->write_paths;

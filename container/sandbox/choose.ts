@@ -35,17 +35,29 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
     const sandbox = describeSandbox(tier, settings)
     const test = await testTier(sandbox, settings)
     if (test.ok) {
-      log("sandbox.chosen", { tier, took_ms: Math.round(performance.now() - startedMs) })
-      return { sandbox, test }
+      const loss = describeLoss(tier, tests)
+      log("sandbox.chosen", { tier, took_ms: Math.round(performance.now() - startedMs), loss })
+      return { sandbox, test: { ...test, loss } }
     }
-    log("sandbox.refused", { tier, problem: test.problem })
     tests.push(test)
   }
+  for (const { tier, problem } of tests) log("sandbox.refused", { tier, problem })
   const last = tests.at(-1)
   if (last) return { sandbox: null, test: last }
   if (settings.allowUnsandboxed) return chooseNone(settings)
   const problem = "this system has neither the launcher nor what it needs (Linux with Landlock)"
   return refuse({ supported: false, problem })
+}
+
+/** What a tool may do in this tier that namespaces would prevent, and why they are not used. */
+function describeLoss(tier: Tier, refused: readonly SelfTest[]): string | null {
+  if (tier === "namespaces") return null
+  const tried = refused.find((test) => test.tier === "namespaces")
+  const reason = tried ? (tried.problem ?? "their test failed") : "bubblewrap is not installed"
+  return (
+    `Tools run without namespaces of their own (${reason}): they can find out which files and ` +
+    "processes this machine has, but open, change and signal none of them."
+  )
 }
 
 /** The tiers that this system supports, the strongest first; throws where that cannot be told. */
@@ -84,7 +96,7 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
       workDir: settings.workDir,
     })
   } catch (error) {
-    const failed = { ok: false, supported: true, attacks: [], problem: String(error) }
+    const failed = { ok: false, supported: true, attacks: [], problem: String(error), loss: null }
     return { tier: sandbox.tier, ...failed }
   }
 }
@@ -116,11 +128,11 @@ function chooseNone(settings: RunnerSettings): SandboxChoice {
     "can read, change and send away whatever the user of this process can."
   log("sandbox.none", { meaning })
   const sandbox = describeSandbox("none", settings)
-  const test = { ok: true, supported: false, attacks: [], problem: null }
+  const test = { ok: true, supported: false, attacks: [], problem: null, loss: null }
   return { sandbox, test: { tier: "none", ...test } }
 }
 
 function refuse(why: { supported: boolean; problem: string }): SandboxChoice {
   log("sandbox.refused", { tier: "none", ...why })
-  return { sandbox: null, test: { tier: "none", ok: false, attacks: [], ...why } }
+  return { sandbox: null, test: { tier: "none", ok: false, attacks: [], loss: null, ...why } }
 }

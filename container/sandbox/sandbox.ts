@@ -77,6 +77,7 @@ function namespacesArgv(launch: Launch): [string, ...string[]] {
     sandbox.launcherPath,
     "--outer",
     ...uidArgv(launch),
+    ...reachArgv(launch),
     ...keptFdArgv(launch),
     "--",
     sandbox.bubblewrapPath,
@@ -88,22 +89,35 @@ function namespacesArgv(launch: Launch): [string, ...string[]] {
   ]
 }
 
+/**
+ * bubblewrap runs as the tool's user, and finds what it is to show only by its path. Below a folder
+ * that is closed to that user, such as /root, the launcher has to open the way.
+ */
+function reachArgv(launch: Launch): string[] {
+  if (launch.taskSandbox.uid === null) return []
+  const paths = launch.access === "none" ? [] : [launch.cwd]
+  return [...visiblePaths(launch), ...paths].flatMap((path) => ["--reach", path])
+}
+
 /** A root file system with the paths that the launcher's rules allow, and nothing else. */
-function rootArgv({ taskSandbox: { sandbox }, tool, cwd, access }: Launch): string[] {
-  const { read, loaders, links } = sandbox.paths
-  const visible = [...read, ...loaders.filter((path) => !read.some((each) => isBelow(path, each)))]
+function rootArgv(launch: Launch): string[] {
+  const { cwd, access } = launch
+  const { links } = launch.taskSandbox.sandbox.paths
   return [
-    ...[...visible, sandbox.launcherPath, findProgram(tool)].flatMap((path) => [
-      "--ro-bind",
-      path,
-      path,
-    ]),
+    ...visiblePaths(launch).flatMap((path) => ["--ro-bind", path, path]),
     ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...DEVICES.flatMap((path) => ["--dev-bind", path, path]),
     ...(access === "none" ? [] : [access === "write" ? "--bind" : "--ro-bind", cwd, cwd]),
     "--chdir",
     cwd,
   ]
+}
+
+/** What a tool sees beside its workspace. */
+function visiblePaths({ taskSandbox: { sandbox }, tool }: Launch): string[] {
+  const { read, loaders } = sandbox.paths
+  const others = loaders.filter((path) => !read.some((each) => isBelow(path, each)))
+  return [...read, ...others, sandbox.launcherPath, findProgram(tool)]
 }
 
 function innerArgv({ taskSandbox: { sandbox, uid }, ...launch }: Launch): string[] {

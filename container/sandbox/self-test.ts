@@ -12,7 +12,10 @@ import { makeWorkspace, removeWorkspace } from "./workspace.ts"
 
 export type Attack = { name: string; refused: boolean }
 
-/** Result of the test of one tier; `problem` says why it did not pass. */
+/**
+ * Result of the test of one tier; `problem` says why it did not pass, and `loss` what it lacks that a
+ * stronger tier would give, and why that one is not used.
+ */
 export type SelfTest = {
   tier: Tier
   ok: boolean
@@ -20,6 +23,7 @@ export type SelfTest = {
   supported: boolean
   attacks: Attack[]
   problem: string | null
+  loss: string | null
 }
 
 export type SelfTestPaths = { attackPath: string; ffmpegPath: string; workDir: string }
@@ -79,7 +83,8 @@ export async function testSandbox(sandbox: Sandbox, paths: SelfTestPaths): Promi
       findProblem(attacks) ??
       (encoded.cause === null ? null : `an encode ended with ${encoded.cause}`) ??
       (made?.size ? null : `an encode failed: ${lastLine(encoded)}`)
-    return { tier: sandbox.tier, ok: problem === null, supported: true, attacks, problem }
+    const isOk = problem === null
+    return { tier: sandbox.tier, ok: isOk, supported: true, attacks, problem, loss: null }
   } finally {
     listener.close()
     await Promise.all([removeWorkspace(workspace), rm(outside, { recursive: true, force: true })])

@@ -7,8 +7,8 @@ import type { HealthEndpoint } from "./health.ts"
 const POLL_MS = 200
 
 /**
- * Waits until the runner has a sandbox. Throws a CliError at once where its system has none, and
- * where no self-test passes within `patienceMs`.
+ * Waits until the runner has a sandbox, and prints what that lacks. Throws a CliError at once where
+ * its system has none, and where no self-test passes within `patienceMs`.
  */
 export async function requireSandbox(
   { url, token }: HealthEndpoint,
@@ -19,7 +19,10 @@ export async function requireSandbox(
   for (;;) {
     const answer = await fetch(url, { headers: runnerHeaders(token), signal })
     const { sandbox } = runnerHealth.parse(await answer.json())
-    if (sandbox.ok) return
+    if (sandbox.ok) {
+      if (sandbox.loss !== null) console.log(sandbox.loss)
+      return
+    }
     if (!sandbox.supported || performance.now() > until) {
       throw new CliError(
         `Lathe runs no tool without a sandbox, and none works: ${sandbox.problem}.`,

@@ -30,6 +30,8 @@ export type ServiceProcess = AsyncDisposable & {
   operator: Operator
   /** Calls back with each line that it prints from now on. */
   onLine: Program["onLine"]
+  /** The last lines that it has printed. */
+  tail: Program["tail"]
   /** Makes a key of an account, which is made too where it is new. */
   makeKey(account: string, plan?: Plan): Promise<string>
 }
@@ -68,6 +70,7 @@ export async function startServiceProcess(
     pid: program.pid,
     operator,
     onLine: (listener) => program.onLine(listener),
+    tail: () => program.tail(),
     async makeKey(account, plan) {
       return (await createKey(operator, { account, ...(plan && { plan }) })).key
     },

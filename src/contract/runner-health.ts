@@ -12,5 +12,7 @@ export const runnerHealth = z.object({
     /** Whether this system can sandbox tools at all, so that another self-test may pass. */
     supported: z.boolean(),
     problem: z.string().nullable(),
+    /** What it lacks that a stronger sandbox would give, and why that one is not used. */
+    loss: z.string().nullable(),
   }),
 })
