@@ -10,6 +10,8 @@ const STOP_WITHIN_MS = 15_000
 await runScript(async () => {
   const config = readServiceConfig(process.env)
   await ensureSetUp()
+  // What this process and its children write from here on is for nobody else.
+  process.umask(0o077)
   const asked = stopSignal()
   try {
     const service = await startService(config, asked)

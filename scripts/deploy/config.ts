@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+import { existsSync } from "node:fs"
+import { join, resolve } from "node:path"
 import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
 import { POOLS } from "../../src/runner/pools.ts"
+import { writeStateFile } from "../local/state-folder.ts"
 import { instanceTypeSetting } from "./settings.ts"
 import type { WorkerVariables } from "./settings.ts"
 
@@ -112,10 +113,8 @@ export function queuesOf({ queues: { producers, consumers } }: Config): string[]
 
 /** Writes a configuration to a file for wrangler; returns its path. */
 export function writeConfig(stateDir: string, name: string, value: Config): string {
-  const path = join(stateDir, "deploy", name, "wrangler.json")
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
-  return path
+  const names = ["deploy", name, "wrangler.json"]
+  return writeStateFile(stateDir, names, `${JSON.stringify(value, null, 2)}\n`)
 }
 
 function readSource(): Config {

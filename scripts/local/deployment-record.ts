@@ -1,7 +1,9 @@
-import { globSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
-import { basename, dirname, join } from "node:path"
+import { statSync } from "node:fs"
+import { basename, join } from "node:path"
 import { z } from "zod"
-import { isSystemError } from "./system-error.ts"
+import { listStateFolder, readStateFile, writeStateFile } from "./state-folder.ts"
+
+const FOLDER = "remote"
 
 const deploymentRecord = z.object({
   /** Its origin, without /v1. */
@@ -18,44 +20,38 @@ export type DeploymentId = { stateDir: string; accountId: string; name: string }
 
 /** Reads this machine's record of a deployment; empty where none was made from here. */
 export function readDeploymentRecord(id: DeploymentId): DeploymentRecord {
-  try {
-    return deploymentRecord.parse(JSON.parse(readFileSync(pathOf(id), "utf8")))
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return {}
-    throw error
-  }
+  const text = readStateFile(id.stateDir, ...namesOf(id))
+  return text === null ? {} : deploymentRecord.parse(JSON.parse(text))
 }
 
 /** Names of the deployments to an account that were made from here. */
 export function recordedNames({ stateDir, accountId }: Omit<DeploymentId, "name">): string[] {
-  return globSync("*.json", { cwd: join(stateDir, "remote", accountId) }).map((file) =>
-    basename(file, ".json"),
-  )
+  return listStateFolder(stateDir, FOLDER, accountId)
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => basename(file, ".json"))
 }
 
 /** Writes the record atomically, readable by its owner only. */
 export function writeDeploymentRecord(id: DeploymentId, kept: DeploymentRecord): void {
-  const path = pathOf(id)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(`${path}.new`, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  writeStateFile(id.stateDir, namesOf(id), `${JSON.stringify(kept, null, 2)}\n`)
 }
 
 /** The operator token of the deployment at an origin; of several, the one written last. */
 export function findOperatorToken(stateDir: string, origin: string): string | null {
-  const paths = globSync(join(stateDir, "remote", "*", "*.json"))
-  const newestFirst = paths.toSorted((one, other) => writtenAt(other) - writtenAt(one))
-  for (const path of newestFirst) {
-    const kept = deploymentRecord.parse(JSON.parse(readFileSync(path, "utf8")))
+  const ids = listStateFolder(stateDir, FOLDER).flatMap((accountId) =>
+    recordedNames({ stateDir, accountId }).map((name) => ({ stateDir, accountId, name })),
+  )
+  for (const id of ids.toSorted((one, other) => writtenAt(other) - writtenAt(one))) {
+    const kept = readDeploymentRecord(id)
     if (kept.origin === origin && kept.operatorToken !== undefined) return kept.operatorToken
   }
   return null
 }
 
-function writtenAt(path: string): number {
-  return statSync(path).mtimeMs
+function writtenAt(id: DeploymentId): number {
+  return statSync(join(id.stateDir, ...namesOf(id))).mtimeMs
 }
 
-function pathOf({ stateDir, accountId, name }: DeploymentId): string {
-  return join(stateDir, "remote", accountId, `${name}.json`)
+function namesOf({ accountId, name }: DeploymentId): string[] {
+  return [FOLDER, accountId, `${name}.json`]
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto"
-import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { z } from "zod"
-import { isSystemError } from "./system-error.ts"
+import { readStateFile, writeStateFile } from "./state-folder.ts"
 
 const SECRET_BYTES = 32
+const FILE = "secrets.json"
 
 const secrets = z.object({ LATHE_SECRET: z.string(), OPERATOR_TOKEN: z.string() })
 
@@ -21,22 +20,14 @@ export function loadSecrets(stateDir: string, environment: NodeJS.ProcessEnv): S
 
 /** What the state folder keeps; null where no service has run there. */
 export function storedSecrets(stateDir: string): Secrets | null {
-  try {
-    return secrets.parse(JSON.parse(readFileSync(pathIn(stateDir), "utf8")))
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return null
-    throw error
-  }
+  const text = readStateFile(stateDir, FILE)
+  return text === null ? null : secrets.parse(JSON.parse(text))
 }
 
 function makeSecrets(stateDir: string): Secrets {
   const made = { LATHE_SECRET: randomText(), OPERATOR_TOKEN: randomText() }
-  writeFileSync(pathIn(stateDir), `${JSON.stringify(made, null, 2)}\n`, { flag: "wx", mode: 0o600 })
+  writeStateFile(stateDir, [FILE], `${JSON.stringify(made, null, 2)}\n`)
   return made
-}
-
-function pathIn(stateDir: string): string {
-  return join(stateDir, "secrets.json")
 }
 
 /** A secret that nobody can guess, as 43 characters that fit everywhere. */

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Miniflare } from "miniflare"
 import { settingNames, settings } from "../../src/settings.ts"
@@ -13,6 +12,7 @@ import { requireSandbox } from "./sandbox-health.ts"
 import { startRunner } from "./runner-process.ts"
 import { loadSecrets, randomText } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
+import { openStateFolder } from "./state-folder.ts"
 import { startSweepClock } from "./sweep-clock.ts"
 import { makeWorker } from "./worker.ts"
 import type { WorkerBindings } from "./worker.ts"
@@ -30,9 +30,9 @@ export type Service = { secrets: Secrets; stop(): Promise<void> }
  * Starts the whole service and returns once it serves. Where a part of it fails to start or
  * `signal` is aborted, the parts that run are stopped again.
  */
-export async function startService(config: ServiceConfig, signal: AbortSignal): Promise<Service> {
+export async function startService(wanted: ServiceConfig, signal: AbortSignal): Promise<Service> {
   await using started = new AsyncDisposableStack()
-  makeStateDir(config.stateDir)
+  const config = { ...wanted, stateDir: openStateFolder(wanted.stateDir) }
   const lock = lockStateDir(config.stateDir)
   started.defer(() => lock.release())
   await requirePort(config.host, config.port)
@@ -63,14 +63,6 @@ export async function startService(config: ServiceConfig, signal: AbortSignal): 
 
   const running = started.move()
   return { secrets, stop: async () => await running.disposeAsync() }
-}
-
-function makeStateDir(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw new CliError(`STATE_DIR cannot be used: ${String(error)}`, { cause: error })
-  }
 }
 
 async function sweepAgain(worker: Miniflare): Promise<void> {

@@ -1,0 +1,86 @@
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { CliError } from "./cli-error.ts"
+import { checkFoldersAbove, closeToOthers, me, setMode } from "./ownership.ts"
+import { isSystemError } from "./system-error.ts"
+
+const CLOSED = 0o700
+/** As root, the users of tools pass the state folder on the way to their workspaces. */
+const TOP = me === 0 ? 0o711 : CLOSED
+
+/**
+ * Makes the state folder, or closes one that is there to everybody else with all that it holds, and
+ * returns its real path. Throws a CliError where somebody else has made any of it, or may.
+ */
+export function openStateFolder(path: string): string {
+  const folder = makeFolder(path)
+  const work = join(folder, "work")
+  closeFolder(folder, work)
+  mkdirSync(work, { recursive: true, mode: CLOSED })
+  if (me !== null) for (const each of [folder, work]) setMode(each, TOP)
+  return folder
+}
+
+/** The text of a file in the state folder, checked and closed alike; null where there is none. */
+export function readStateFile(stateDir: string, ...names: string[]): string | null {
+  const path = findStateEntry(stateDir, ...names)
+  return path === null ? null : readFileSync(path, "utf8")
+}
+
+/** The names in a folder of the state folder; none where there is no such folder. */
+export function listStateFolder(stateDir: string, ...names: string[]): string[] {
+  const path = findStateEntry(stateDir, ...names)
+  return path === null ? [] : readdirSync(path)
+}
+
+/** Writes a file of the state folder as a whole, for this user's eyes only; returns its path. */
+export function writeStateFile(stateDir: string, names: readonly string[], text: string): string {
+  const path = join(makeFolder(stateDir), ...names)
+  mkdirSync(dirname(path), { recursive: true, mode: CLOSED })
+  findStateEntry(stateDir, ...names)
+  rmSync(`${path}.new`, { force: true })
+  writeFileSync(`${path}.new`, text, { flag: "wx", mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return path
+}
+
+function makeFolder(path: string): string {
+  checkFoldersAbove(path)
+  try {
+    mkdirSync(path, { recursive: true, mode: CLOSED })
+  } catch (error) {
+    if (isSystemError(error, "EEXIST")) throw new CliError(`STATE_DIR is no folder: ${path}.`)
+    throw new CliError(`STATE_DIR cannot be used: ${String(error)}`, { cause: error })
+  }
+  closeToOthers(path, TOP)
+  return realpathSync(path)
+}
+
+/** The real path of an entry, where all folders on the way to it are this user's; null without it. */
+function findStateEntry(stateDir: string, ...names: string[]): string | null {
+  checkFoldersAbove(stateDir)
+  let path = stateDir
+  if (closeToOthers(path, TOP) === null) return null
+  for (const name of names) {
+    path = join(path, name)
+    if (closeToOthers(path, CLOSED) === null) return null
+  }
+  return realpathSync(path)
+}
+
+/** Closes all that a folder holds. As root, what is in `work` belongs to the users of tools. */
+function closeFolder(folder: string, work: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    const stats = closeToOthers(path, path === work ? TOP : CLOSED)
+    if (stats?.isDirectory() && !(me === 0 && path === work)) closeFolder(path, work)
+  }
+}

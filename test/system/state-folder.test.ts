@@ -1,0 +1,123 @@
+import { execFileSync, spawnSync } from "node:child_process"
+import {
+  chmodSync,
+  chownSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { toolEnvironment } from "../../scripts/local/environment.ts"
+import { startServiceProcess } from "../../scripts/local/service-process.ts"
+import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { openAccount } from "../corpus/account.ts"
+
+const OTHER_UID = 23_456
+const isRoot = process.getuid?.() === 0
+const PLANTED = { LATHE_SECRET: "planted".repeat(6), OPERATOR_TOKEN: "planted".repeat(6) }
+
+const opened = new AsyncDisposableStack()
+afterAll(async () => await opened.disposeAsync())
+
+async function makeParent(): Promise<string> {
+  const { path } = opened.use(await makeTempFolder("parent"))
+  // Else the folder above would be what keeps others out.
+  chmodSync(path, 0o755)
+  return path
+}
+
+/** What a script of the project says on a state folder; it is to fail. */
+function complaintOf(script: string, stateDir: string, ...words: string[]): string {
+  const { status, stderr } = spawnSync(process.execPath, [`scripts/${script}.ts`, ...words], {
+    env: { ...toolEnvironment(), STATE_DIR: stateDir, PORT: "9" },
+    encoding: "utf8",
+  })
+  expect(status).toBe(1)
+  return stderr.trim()
+}
+
+/** Paths below a folder with which others may do anything. */
+function findOpen(stateDir: string): string[] {
+  return readdirSync(stateDir, { recursive: true, encoding: "utf8" }).filter(
+    (name) => name !== "work" && (statSync(join(stateDir, name)).mode & 0o077) !== 0,
+  )
+}
+
+describe("a state folder of an earlier service", () => {
+  let stateDir = ""
+  beforeAll(async () => {
+    stateDir = join(await makeParent(), "state")
+    await using service = await startServiceProcess({ stateDir })
+    const account = openAccount(service.origin, await service.makeKey("one"))
+    await account.upload("clip.mp4", readFileSync("scripts/demo/clip.mp4"))
+    expect(findOpen(stateDir)).toEqual([])
+  })
+
+  test("that everybody reads is closed at the next start", async () => {
+    execFileSync("chmod", ["-R", "a+rwX", stateDir])
+    expect(findOpen(stateDir).length).toBeGreaterThan(10)
+    await using service = await startServiceProcess({ stateDir })
+    await service.makeKey("two")
+    expect(findOpen(stateDir)).toEqual([])
+    expect(statSync(stateDir).mode & 0o777).toBe(isRoot ? 0o711 : 0o700)
+    if (!isRoot) return
+    const kept = [...globSync(join(stateDir, "v3/**/*.sqlite")), join(stateDir, "secrets.json")]
+    expect(kept.length).toBeGreaterThan(1)
+    for (const path of [stateDir, ...kept]) {
+      const { status } = spawnSync("cat", [path], { uid: OTHER_UID, gid: OTHER_UID })
+      expect([path, status]).toEqual([path, 1])
+    }
+  })
+
+  test.runIf(isRoot)("of which a file is somebody else's is refused", () => {
+    const [database = ""] = globSync(join(stateDir, "v3/d1/**/*.sqlite"))
+    chownSync(database, OTHER_UID, OTHER_UID)
+    expect(complaintOf("start", stateDir)).toContain(
+      `${database} belongs to user ${OTHER_UID}, and this runs as user 0`,
+    )
+  })
+})
+
+describe("a state folder with planted secrets", () => {
+  async function plant(): Promise<string> {
+    const stateDir = join(await makeParent(), "state")
+    mkdirSync(stateDir)
+    writeFileSync(join(stateDir, "secrets.json"), JSON.stringify(PLANTED))
+    return stateDir
+  }
+
+  test.runIf(isRoot)("that is somebody else's is refused, by the keys too", async () => {
+    const stateDir = await plant()
+    chownSync(join(stateDir, "secrets.json"), OTHER_UID, OTHER_UID)
+    chownSync(stateDir, OTHER_UID, OTHER_UID)
+    for (const complaint of [complaintOf("start", stateDir), complaintOf("keys", stateDir, "list")]) {
+      expect(complaint).toContain(`${stateDir} belongs to user ${OTHER_UID}`)
+      expect(complaint).toMatch(/set STATE_DIR to a folder of your own/)
+      expect(complaint).not.toMatch(/\n/)
+    }
+    expect(readdirSync(stateDir)).toEqual(["secrets.json"])
+  })
+
+  test("that is reached by a link is refused", async () => {
+    const planted = await plant()
+    const stateDir = join(await makeParent(), "link")
+    symlinkSync(planted, stateDir)
+    for (const complaint of [complaintOf("start", stateDir), complaintOf("keys", stateDir, "list")]) {
+      expect(complaint).toContain(`${stateDir} is a symbolic link`)
+    }
+  })
+
+  test("is refused where everybody may exchange it", async () => {
+    const stateDir = await plant()
+    const parent = join(stateDir, "..")
+    chmodSync(parent, 0o777)
+    for (const complaint of [complaintOf("start", stateDir), complaintOf("keys", stateDir, "list")]) {
+      expect(complaint).toContain(`${parent} may be changed by every user`)
+    }
+  })
+})
