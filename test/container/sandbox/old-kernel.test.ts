@@ -10,7 +10,15 @@ import { VARIANTS, openSandboxLab } from "./lab.ts"
 import type { SandboxLab, Variant } from "./lab.ts"
 
 const LAUNCHER = join(import.meta.dirname, "../../../container/launcher")
-const PARTS = ["launcher.c", "options.c", "processes.c", "landlock.c", "seccomp.c", "bpf.c"]
+const PARTS = [
+  "launcher.c",
+  "options.c",
+  "processes.c",
+  "reach.c",
+  "landlock.c",
+  "seccomp.c",
+  "bpf.c",
+]
 
 /** Makes the kernel report version 5 of Landlock, which does not restrict signals. */
 const OLD_KERNEL = `
