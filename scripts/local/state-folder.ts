@@ -44,8 +44,8 @@ export function listStateFolder(stateDir: string, ...names: string[]): string[] 
 /** Writes a file of the state folder as a whole, for this user's eyes only; returns its path. */
 export function writeStateFile(stateDir: string, names: readonly string[], text: string): string {
   const path = join(makeFolder(stateDir), ...names)
-  mkdirSync(dirname(path), { recursive: true, mode: CLOSED })
   findStateEntry(stateDir, ...names)
+  mkdirSync(dirname(path), { recursive: true, mode: CLOSED })
   rmSync(`${path}.new`, { force: true })
   writeFileSync(`${path}.new`, text, { flag: "wx", mode: 0o600 })
   renameSync(`${path}.new`, path)
@@ -76,11 +76,24 @@ function findStateEntry(stateDir: string, ...names: string[]): string | null {
   return realpathSync(path)
 }
 
-/** Closes all that a folder holds. As root, what is in `work` belongs to the users of tools. */
+/**
+ * Closes all that a folder holds, each folder before what is in it, which nobody exchanges then. As
+ * root, what is in `work` belongs to the users of tools.
+ */
 function closeFolder(folder: string, work: string): void {
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     const path = join(folder, name)
     const stats = closeToOthers(path, path === work ? TOP : CLOSED)
     if (stats?.isDirectory() && !(me === 0 && path === work)) closeFolder(path, work)
+  }
+}
+
+/** The names in a folder; none where a service that is running has removed it meanwhile. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isSystemError(error, "ENOENT")) return []
+    throw error
   }
 }

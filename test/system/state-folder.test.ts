@@ -95,7 +95,10 @@ describe("a state folder with planted secrets", () => {
     const stateDir = await plant()
     chownSync(join(stateDir, "secrets.json"), OTHER_UID, OTHER_UID)
     chownSync(stateDir, OTHER_UID, OTHER_UID)
-    for (const complaint of [complaintOf("start", stateDir), complaintOf("keys", stateDir, "list")]) {
+    for (const complaint of [
+      complaintOf("start", stateDir),
+      complaintOf("keys", stateDir, "list"),
+    ]) {
       expect(complaint).toContain(`${stateDir} belongs to user ${OTHER_UID}`)
       expect(complaint).toMatch(/set STATE_DIR to a folder of your own/)
       expect(complaint).not.toMatch(/\n/)
@@ -107,7 +110,10 @@ describe("a state folder with planted secrets", () => {
     const planted = await plant()
     const stateDir = join(await makeParent(), "link")
     symlinkSync(planted, stateDir)
-    for (const complaint of [complaintOf("start", stateDir), complaintOf("keys", stateDir, "list")]) {
+    for (const complaint of [
+      complaintOf("start", stateDir),
+      complaintOf("keys", stateDir, "list"),
+    ]) {
       expect(complaint).toContain(`${stateDir} is a symbolic link`)
     }
   })
@@ -116,7 +122,10 @@ describe("a state folder with planted secrets", () => {
     const stateDir = await plant()
     const parent = join(stateDir, "..")
     chmodSync(parent, 0o777)
-    for (const complaint of [complaintOf("start", stateDir), complaintOf("keys", stateDir, "list")]) {
+    for (const complaint of [
+      complaintOf("start", stateDir),
+      complaintOf("keys", stateDir, "list"),
+    ]) {
       expect(complaint).toContain(`${parent} may be changed by every user`)
     }
   })

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
@@ -40,6 +40,24 @@ test("a temporary folder that only the runner may enter is supported", async ({ 
   process.env["TMPDIR"] = workDir
   const { test: tried } = await chooseSandbox(settingsFor())
   expect(tried).toMatchObject({ ok: true, problem: null })
+})
+
+test("a folder that only root may enter costs no tier, and nothing stays mounted", async ({
+  skip,
+}) => {
+  skip(process.getuid?.() !== 0 || (await findTiers()).length === 0, "only root has such folders")
+  const closed = await chooseSandbox(settingsFor({ WORK_DIR: join(workDir, "deep", "work") }))
+  expect(await readFile("/proc/self/mountinfo", "utf8")).not.toContain(workDir)
+  await chmod(workDir, 0o711)
+  const open = await chooseSandbox(settingsFor())
+  expect([closed.test.tier, closed.test.loss]).toEqual([open.test.tier, open.test.loss])
+})
+
+test("what a weaker tier lacks is said, and why it was taken", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const { test: tried } = await chooseSandbox(settingsFor())
+  expect(tried.loss === null).toBe(tried.tier === "namespaces")
+  expect(String(tried.loss)).toMatch(/^(?:null$|Tools run without namespaces of their own \(.+\))/)
 })
 
 test("the self-test sees every attack succeed where there is no sandbox", async () => {
