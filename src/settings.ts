@@ -15,6 +15,8 @@ export const settings = z.object({
   RUNNER_ORIGIN: z.url().optional(),
   /** The bearer token of the plain runner; the start script makes it. */
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
+  /** The bearer token by which the plain runner announces that it started, and nothing else. */
+  ANNOUNCE_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   /** Tasks of each pool that the plain runner does at once. */
   RUNNER_CAPACITY: count.default(2),
   /** Containers of the media, the light and the fetch pool that may run at once. */

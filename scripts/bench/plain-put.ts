@@ -1,7 +1,8 @@
 import { once } from "node:events"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { z } from "zod"
-import { patchR2 } from "../local/r2-patch.ts"
+import { patchMiniflare } from "../local/miniflare-patch.ts"
+import { r2Patch } from "../local/r2-patch.ts"
 
 /** Path of this file, which as a program serves a Worker that puts request bodies into R2. */
 export const plainPutProgram = import.meta.filename
@@ -22,7 +23,7 @@ if (import.meta.main) await serve()
 
 async function serve(): Promise<void> {
   const { STATE_DIR: stateDir } = z.object({ STATE_DIR: z.string() }).parse(process.env)
-  patchR2()
+  patchMiniflare(r2Patch)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: "127.0.0.1",

@@ -22,6 +22,7 @@ const serviceSettings = settings.omit({
   OPERATOR_TOKEN: true,
   RUNNER_ORIGIN: true,
   RUNNER_TOKEN: true,
+  ANNOUNCE_TOKEN: true,
   RUNNER_CAPACITY: true,
   IO_ORIGIN: true,
 })

@@ -1,8 +1,5 @@
-import fs from "node:fs"
+import type { Edit, MiniflarePatch } from "./miniflare-patch.ts"
 
-type Edit = { from: string; to: string; times: number }
-
-/** Changes of Miniflare's R2 worker; `times` is how often `from` occurs in the pinned text. */
 const edits: Edit[] = [
   {
     from: "this.blob.put(value.pipeThrough(digesting))",
@@ -63,34 +60,10 @@ function digestInLargeSteps(source, digesting) {
 }
 `
 
-/** The text of Miniflare's R2 worker, changed to move 256 KiB at a time; throws on another text. */
-export function patchR2Text(text: string): string {
-  let patched = text
-  for (const { from, to, times } of edits) {
-    const pieces = patched.split(from)
-    if (pieces.length !== times + 1) {
-      throw new Error(
-        `the R2 worker of this Miniflare is not the one that scripts/local/r2-patch.ts knows: ` +
-          `${JSON.stringify(from)} stands ${pieces.length - 1} times in it, not ${times}`,
-      )
-    }
-    patched = pieces.join(to)
-  }
-  return patched + additions
-}
-
-/** Has Miniflare, which reads its R2 worker once from disk, read the patched text. */
-export function patchR2(): void {
-  const readFileSync = fs.readFileSync
-  function readPatched(...call: Parameters<typeof readFileSync>) {
-    const content = readFileSync(...call)
-    if (typeof content !== "string" || !isR2Worker(call[0])) return content
-    fs.readFileSync = readFileSync
-    return patchR2Text(content)
-  }
-  Object.assign(fs, { readFileSync: readPatched })
-}
-
-function isR2Worker(path: unknown): boolean {
-  return typeof path === "string" && /[\\/]r2[\\/]bucket\.worker\.js$/.test(path)
+/** Has Miniflare's R2 worker move 256 KiB at a time. */
+export const r2Patch: MiniflarePatch = {
+  worker: "R2",
+  path: /[\\/]r2[\\/]bucket\.worker\.js$/,
+  edits,
+  additions,
 }

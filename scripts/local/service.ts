@@ -7,22 +7,24 @@ import { untilHealthy } from "./health.ts"
 import { lockStateDir } from "./lock.ts"
 import { migrate } from "./migrate.ts"
 import type { ServiceConfig } from "./service-config.ts"
-import { freePort, requirePort } from "./ports.ts"
+import { startFront } from "./front/front.ts"
+import { freePort } from "./ports.ts"
 import { requireSandbox } from "./sandbox-health.ts"
 import { startRunner } from "./runner-process.ts"
 import { loadSecrets, randomText } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
 import { openStateFolder } from "./state-folder.ts"
 import { startSweepClock } from "./sweep-clock.ts"
-import { makeWorker } from "./worker.ts"
+import { makeTempFolder } from "./temp-folder.ts"
+import { makeWorker, workerSocket } from "./worker.ts"
 import type { WorkerBindings } from "./worker.ts"
 
 const START_PATIENCE_MS = 60_000
 /** Long enough for a few self-tests, since what is against the first may pass. */
 const SELF_TEST_PATIENCE_MS = 8000
 
-/** Where this start's runner listens, and the token that it requires. */
-type RunnerEndpoint = { port: number; token: string }
+/** Where this start's runner listens, the token that it requires, and the one it announces itself by. */
+type RunnerEndpoint = { port: number; token: string; announceToken: string }
 
 export type Service = { secrets: Secrets; stop(): Promise<void> }
 
@@ -35,23 +37,29 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
   const config = { ...wanted, stateDir: openStateFolder(wanted.stateDir) }
   const lock = lockStateDir(config.stateDir)
   started.defer(() => lock.release())
-  await requirePort(config.host, config.port)
 
   const secrets = loadSecrets(config.stateDir, process.env)
-  const endpoint = { port: await freePort(), token: randomText() }
+  const endpoint = { port: await freePort(), token: randomText(), announceToken: randomText() }
   const bindings = bindingsFor(config, secrets, endpoint)
+  const sockets = started.use(await makeTempFolder("sockets"))
+  const { PUBLIC_ORIGIN: publicOrigin } = bindings
+  const socketPath = workerSocket(sockets.path)
+  started.use(await startFront({ ...config, publicOrigin, socketPath }))
   // Queued messages are lost with workerd; a sweep finds the jobs and webhooks that they were for.
-  const worker: Miniflare = await makeWorker(config, bindings, () => void sweepAgain(worker))
+  const worker: Miniflare = await makeWorker(config, bindings, sockets.path, () => {
+    void sweepAgain(worker)
+  })
   started.defer(() => worker.dispose())
   await worker.ready
   await migrate(await worker.getD1Database("DB"), "migrations")
   signal.throwIfAborted()
 
   const runner = startRunner({
-    ...endpoint,
+    port: endpoint.port,
+    token: endpoint.token,
     capacity: config.runnerCapacity,
     workDir: join(config.stateDir, "work"),
-    announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: secrets.OPERATOR_TOKEN },
+    announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: endpoint.announceToken },
   })
   started.defer(() => runner.stop())
   const clock = startSweepClock(async () => await runCron(worker), config.sweepEveryMs)
@@ -89,6 +97,7 @@ function bindingsFor(
     ...secrets,
     RUNNER_ORIGIN: originOf(endpoint),
     RUNNER_TOKEN: endpoint.token,
+    ANNOUNCE_TOKEN: endpoint.announceToken,
     RUNNER_CAPACITY: String(config.runnerCapacity),
     IO_ORIGIN: ioOrigin(config),
   }

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare"
@@ -8,8 +9,11 @@ import { bundleWorker } from "./bundle.ts"
 import { outboundWorker, OUTBOUND_WORKER } from "./outbound-worker.ts"
 import { canDieWithParent } from "./parent-death.ts"
 import type { ServiceConfig } from "./service-config.ts"
-import { patchR2 } from "./r2-patch.ts"
+import { entryPatch } from "./entry-patch.ts"
+import { patchMiniflare } from "./miniflare-patch.ts"
+import { r2Patch } from "./r2-patch.ts"
 
+const SOCKET_NAME = "worker"
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
 /** Settings of the Worker; the start script uses the named ones itself. */
@@ -20,18 +24,29 @@ export type WorkerBindings = Record<string, string> & {
 
 const variables = z.record(z.string(), z.json()).default({})
 
+/** Path of the socket that the Worker listens on, in a folder of its own. */
+export function workerSocket(folder: string): string {
+  return `${join(folder, SOCKET_NAME)}:0`
+}
+
 /**
  * Starts the Worker of wrangler.toml in workerd, with its bindings emulated in the state folder. It
- * serves once `ready` has resolved. When workerd dies, it is started again and `onRestart` called.
+ * serves on its socket in `socketFolder` once `ready` has resolved. When workerd dies, it is started
+ * again and `onRestart` called.
  */
 export async function makeWorker(
   config: ServiceConfig,
   bindings: WorkerBindings,
+  socketFolder: string,
   onRestart: () => void,
 ): Promise<Miniflare> {
-  patchR2()
+  patchMiniflare(r2Patch, entryPatch)
   useWorkerdThatDiesWithParent()
-  const options = await workerOptions(bindings)
+  process.env["WORKERD_SOCKET"] = workerSocket(socketFolder)
+  // A handler of Miniflare's that rejects, as by a target that is no path, ends no more than its
+  // request.
+  EventEmitter.captureRejections = true
+  const options = await workerOptions(bindings, socketFolder)
   const outbound = outboundWorker({
     allowedHosts: readHosts(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
     refusesPublicHosts: config.refusesPublicHosts,
@@ -39,8 +54,9 @@ export async function makeWorker(
   const listeners = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      host: config.host,
-      port: config.port,
+      // Miniflare's own calls; the entry worker refuses all others.
+      host: "127.0.0.1",
+      port: 0,
       cf: false,
       logRequests: false,
       telemetry: { enabled: false },
@@ -64,7 +80,7 @@ export async function makeWorker(
   return miniflare
 }
 
-async function workerOptions(bindings: WorkerBindings) {
+async function workerOptions(bindings: WorkerBindings, socketFolder: string) {
   // Else it warns of missing secrets, which `bindings` has.
   process.env["WRANGLER_LOG"] ??= "error"
   const {
@@ -77,6 +93,8 @@ async function workerOptions(bindings: WorkerBindings) {
   return {
     ...fromConfig,
     bindings: { ...variables.parse(fromConfig["bindings"]), ...bindings },
+    // Miniflare puts the port behind the host.
+    unsafeDirectSockets: [{ host: `unix:${join(socketFolder, SOCKET_NAME)}`, port: 0 }],
     // Every fetch passes the address check of the outbound Worker; the runner has its own binding.
     outboundService: OUTBOUND_WORKER,
     serviceBindings: {
@@ -86,11 +104,14 @@ async function workerOptions(bindings: WorkerBindings) {
   }
 }
 
-/** Has Miniflare, here and in child processes, start workerd so that it dies with its parent. */
+/**
+ * Has Miniflare, here and in child processes, start workerd so that it dies with its parent, where
+ * the system can do that, and so that the socket of one that died is not in its way.
+ */
 export function useWorkerdThatDiesWithParent(): void {
-  if (!canDieWithParent()) return
   const requireAsMiniflare = createRequire(import.meta.resolve("miniflare"))
   const workerd = z.object({ default: z.string() }).parse(requireAsMiniflare("workerd"))
   process.env["WORKERD_BINARY"] = workerd.default
+  process.env["WORKERD_LAUNCH"] = canDieWithParent() ? "setsid setpriv --pdeathsig KILL --" : ""
   process.env["MINIFLARE_WORKERD_PATH"] = join(import.meta.dirname, "workerd-with-parent")
 }

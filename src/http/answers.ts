@@ -3,14 +3,14 @@ import { newId } from "../ids.ts"
 import { logError } from "../log.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem, problemResponse } from "./problem.ts"
+import { SHARED_HEADERS } from "./shared-headers.ts"
 
 /** Gives a request its id, and its answer the headers that all answers share. */
 export const nameRequest = createMiddleware<App>(async (c, next) => {
   c.set("requestId", newId())
   await next()
   c.header("x-request-id", c.get("requestId"))
-  c.header("referrer-policy", "no-referrer")
-  c.header("x-content-type-options", "nosniff")
+  for (const [name, value] of Object.entries(SHARED_HEADERS)) c.header(name, value)
   if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store")
 })
 

@@ -25,12 +25,19 @@ export const authenticate = createMiddleware<App>(async (c, next) => {
 })
 
 /** Lets the operator on: the bearer of the deployment's own token. */
-export const authenticateOperator = createMiddleware<App>(async (c, next) => {
-  const given = bearer(c) ?? ""
-  const expected = settingsOf(c.env).OPERATOR_TOKEN
-  if (!(await isSame(given, expected))) throw refused()
-  await next()
-})
+export const authenticateOperator = requireToken("OPERATOR_TOKEN")
+
+/** Lets the plain runner on, which has a token for its announcement alone. */
+export const authenticateAnnouncement = requireToken("ANNOUNCE_TOKEN")
+
+/** Lets the bearer of a token of the settings on; nobody where there is no such token. */
+function requireToken(setting: "OPERATOR_TOKEN" | "ANNOUNCE_TOKEN") {
+  return createMiddleware<App>(async (c, next) => {
+    const { [setting]: expected } = settingsOf(c.env)
+    if (expected === undefined || !(await isSame(bearer(c) ?? "", expected))) throw refused()
+    await next()
+  })
+}
 
 /** The key of a request: a header wins over the query; two that differ are refused. */
 function presentedKey(c: AppContext): string | null {

@@ -8,6 +8,7 @@ export const PROBLEMS = {
   invalid_signature: { status: 403, title: "The link is not one of this service" },
   not_found: { status: 404, title: "There is no such thing" },
   method_not_allowed: { status: 405, title: "The method is not for this path" },
+  request_timeout: { status: 408, title: "The request did not arrive in time" },
   idempotency_conflict: { status: 409, title: "The Idempotency-Key was used for something else" },
   already_final: { status: 409, title: "The job is over" },
   not_final: { status: 409, title: "The job is not over" },
@@ -16,8 +17,10 @@ export const PROBLEMS = {
   payload_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body has another media type" },
   range_not_satisfiable: { status: 416, title: "There is nothing in this range" },
+  misdirected_request: { status: 421, title: "The host is not one of this service" },
   unprocessable: { status: 422, title: "Fields of the request cannot be used" },
   rate_limit_exceeded: { status: 429, title: "The key made too many requests" },
+  headers_too_large: { status: 431, title: "The head of the request is too large" },
   internal: { status: 500, title: "Something failed inside the service" },
   overloaded: { status: 503, title: "The service has no room at the moment" },
 } as const satisfies Record<string, { status: number; title: string }>

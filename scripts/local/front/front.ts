@@ -1,0 +1,134 @@
+import { once } from "node:events"
+import { Agent, createServer } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import { Problem } from "../../../src/http/problem.ts"
+import { CliError } from "../cli-error.ts"
+import { isSystemError } from "../system-error.ts"
+import type { FrontAddress } from "./hosts.ts"
+import { readTarget } from "./target.ts"
+import { refuse, refuseConnection } from "./refuse.ts"
+import { relay } from "./relay.ts"
+
+const HEAD_BYTES_MAX = 16 * 1024
+const HEADERS_MAX = 100
+const HEAD_MS_MAX = 10_000
+const HEAD_CHECK_MS = 1000
+/** How long a client may send nothing of a body that it owes. */
+const BODY_SILENCE_MS_MAX = 30_000
+/** workerd closes a connection that was idle for five seconds. */
+const IDLE_CONNECTION_MS_MAX = 3000
+
+export type FrontOptions = FrontAddress & {
+  /** Path of the socket where the Worker listens. */
+  socketPath: string
+}
+
+/**
+ * Listens where callers reach the service, and passes on what is a request for it: whole heads,
+ * for a host that is its own, without headers that the local runtime interprets. Throws a CliError
+ * where it cannot listen.
+ */
+export async function startFront(options: FrontOptions): Promise<AsyncDisposable> {
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS_MAX })
+  const { socketPath } = options
+  const open = new WeakMap<Socket, ServerResponse>()
+  function serve(incoming: IncomingMessage, answer: ServerResponse): void {
+    open.set(incoming.socket, answer)
+    limitSilence(incoming, answer)
+    const target = hasTooMany(incoming) ? tooLarge() : readTarget(incoming, options)
+    if (target instanceof Problem) void refuse(incoming, answer, target)
+    else relay(incoming, answer, { agent, socketPath, ...target })
+  }
+  const server = createServer({
+    maxHeaderSize: HEAD_BYTES_MAX,
+    headersTimeout: HEAD_MS_MAX,
+    connectionsCheckingInterval: HEAD_CHECK_MS,
+    requestTimeout: 0,
+    // A request without `Host` is answered like the others that cannot be understood.
+    requireHostHeader: false,
+  })
+  server.maxHeadersCount = HEADERS_MAX + 1
+  server.on("request", serve)
+  server.on("checkContinue", serve)
+  server.on("connect", (_, socket: Socket) => void refuseConnection(socket, noTunnel()))
+  server.on("clientError", (error: Error, socket: Socket) => {
+    endConnection(socket, open.get(socket), error)
+  })
+  await listen(server, options)
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, "close")
+      agent.destroy()
+    },
+  }
+}
+
+async function listen(server: Server, { host, port }: FrontAddress): Promise<void> {
+  try {
+    await once(server.listen(port, host), "listening")
+  } catch (error) {
+    const why = isSystemError(error, "EADDRINUSE") ? "something else listens there" : String(error)
+    const sentence = `Lathe cannot listen on port ${port} of ${host}: ${why}; set PORT to another one.`
+    throw new CliError(sentence, { cause: error })
+  }
+}
+
+/** Refuses a client that owes a body and falls silent; one whose bytes wait here owes none. */
+function limitSilence(incoming: IncomingMessage, answer: ServerResponse): void {
+  const { socket } = incoming
+  answer.setTimeout(BODY_SILENCE_MS_MAX, () => {
+    const owes = !incoming.complete && incoming.readableLength === 0
+    if (!owes) socket.setTimeout(BODY_SILENCE_MS_MAX)
+    else if (answer.headersSent) socket.destroy()
+    else {
+      answer.shouldKeepAlive = false
+      void refuse(incoming, answer, tooSlow("The body did not arrive in time."))
+    }
+  })
+}
+
+/** Answers what is no HTTP, or came too slowly, as far as nothing else is under way. */
+function endConnection(socket: Socket, answer: ServerResponse | undefined, error: Error): void {
+  const problem = problemOf(error)
+  if (!socket.writable || problem === null) {
+    socket.destroy()
+  } else if (!answer || answer.writableFinished) {
+    void refuseConnection(socket, problem)
+  } else if (answer.req.complete || answer.headersSent) {
+    answer.shouldKeepAlive = false
+  } else {
+    answer.shouldKeepAlive = false
+    void refuse(answer.req, answer, problem)
+  }
+}
+
+/** What is wrong with the bytes of a connection; null where it broke. */
+function problemOf(error: Error): Problem | null {
+  const code = "code" in error ? String(error.code) : ""
+  if (code === "HPE_HEADER_OVERFLOW") return tooLarge()
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return tooSlow("The head did not arrive in time.")
+  if (!code.startsWith("HPE_")) return null
+  return new Problem("invalid_request", "This is no request of HTTP/1.1.")
+}
+
+function hasTooMany({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * HEADERS_MAX
+}
+
+function tooLarge(): Problem {
+  const message = `A head may have ${HEAD_BYTES_MAX} bytes and ${HEADERS_MAX} headers.`
+  return new Problem("headers_too_large", message)
+}
+
+function tooSlow(message: string): Problem {
+  return new Problem("request_timeout", message)
+}
+
+function noTunnel(): Problem {
+  const allow = "DELETE, GET, HEAD, POST, PUT"
+  const message = "CONNECT is not a method of this service."
+  return new Problem("method_not_allowed", message, { headers: { allow } })
+}
