@@ -18,15 +18,21 @@ export function findWorkerd(servicePid: number): number | null {
 
 /** Processes below a service that are tools, and any that work in its workspaces. */
 export function findTools(servicePid: number, workDir: string): number[] {
-  const all = listProcesses()
-  const below = new Set([servicePid])
-  for (const { pid, parent } of all) if (below.has(parent)) below.add(pid)
-  return all
+  const below = new Set(processesBelow(servicePid))
+  return listProcesses()
     .filter(({ pid, words }) => {
       const isTool = words.some((word) => /(?:^|\/)ff(?:mpeg|probe)$/.test(word))
       return (below.has(pid) && isTool) || folderOf(pid).startsWith(`${workDir}/`)
     })
     .map(({ pid }) => pid)
+}
+
+/** All processes below one, which is not among them. */
+export function processesBelow(ancestorPid: number): number[] {
+  const below = new Set([ancestorPid])
+  for (const { pid, parent } of listProcesses()) if (below.has(parent)) below.add(pid)
+  below.delete(ancestorPid)
+  return [...below]
 }
 
 /** Kills processes; those that have ended already are no error. */

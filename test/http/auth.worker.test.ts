@@ -53,6 +53,15 @@ describe("the operator's routes", () => {
     }
   })
 
+  it("hear of a runner from nobody where none has a token for that", async () => {
+    for (const path of ["/runner-up", "/runner-up/"]) {
+      const init = { method: "POST", body: '{"boot":"b"}' }
+      expect((await askOperator(path, init)).status).not.toBe(200)
+      const none = await ask(`/operator${path}`, { ...init, headers: { authorization: "Bearer " } })
+      expect(none.status).toBe(401)
+    }
+  })
+
   it("say which field of a new key is wrong", async () => {
     const answer = await askOperator("/keys", { method: "POST", body: '{"account":"","plan":"x"}' })
     expect(answer.status).toBe(422)

@@ -5,6 +5,7 @@ test("what only a runner on one machine needs, and secrets, are not deployed", (
   const { values } = readWanted({
     RUNNER_ORIGIN: "http://127.0.0.1:9000",
     RUNNER_TOKEN: "z".repeat(40),
+    ANNOUNCE_TOKEN: "w".repeat(40),
     RUNNER_CAPACITY: "2",
     IO_ORIGIN: "http://127.0.0.1:8787",
     LATHE_SECRET: "x".repeat(40),

@@ -60,3 +60,33 @@ it("has a runner that nobody on the machine can ask, and the Worker can, also a 
   })
   expect(await made.json()).toMatchObject({ status: "success" })
 })
+
+it("has a runner whose environment opens no operator route but its announcement", async () => {
+  await using service = await startService({ RUNNER_CAPACITY: "1" })
+  const environment = readEnvironment(findRunner(service.pid) ?? 0)
+  async function ask(method: string, path: string, token: string): Promise<number> {
+    const answer = await fetch(`${service.origin}/operator${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(method === "POST" && { body: JSON.stringify({ boot: "b", account: "stolen" }) }),
+    })
+    await answer.body?.cancel()
+    return answer.status
+  }
+  const opened: string[] = []
+  for (const [name, value] of Object.entries(environment)) {
+    if (!/^[\x21-\x7e]+$/.test(value)) continue
+    for (const [method, path] of [
+      ["GET", "/keys"],
+      ["POST", "/keys"],
+      ["DELETE", `/keys/${crypto.randomUUID()}`],
+      ["POST", "/runner-up"],
+    ] as const) {
+      if ((await ask(method, path, value)) !== 401) opened.push(`${name}: ${method} ${path}`)
+    }
+  }
+  expect(opened).toEqual(["ANNOUNCE_TOKEN: POST /runner-up"])
+  expect(await ask("POST", "/runner-up", environment["ANNOUNCE_TOKEN"] ?? "")).toBe(200)
+  expect(await ask("POST", "/runner-up", service.operator.token)).toBe(401)
+  expect(await ask("GET", "/keys", service.operator.token)).toBe(200)
+})

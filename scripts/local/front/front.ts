@@ -5,6 +5,7 @@ import type { Socket } from "node:net"
 import { Problem } from "../../../src/http/problem.ts"
 import { CliError } from "../cli-error.ts"
 import { isSystemError } from "../system-error.ts"
+import { openConnection } from "./connection.ts"
 import type { FrontAddress } from "./hosts.ts"
 import { readTarget } from "./target.ts"
 import { refuse, refuseConnection } from "./refuse.ts"
@@ -30,15 +31,16 @@ export type FrontOptions = FrontAddress & {
  * where it cannot listen.
  */
 export async function startFront(options: FrontOptions): Promise<AsyncDisposable> {
-  const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS_MAX })
   const { socketPath } = options
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS_MAX })
+  agent.createConnection = () => openConnection(socketPath)
   const open = new WeakMap<Socket, ServerResponse>()
   function serve(incoming: IncomingMessage, answer: ServerResponse): void {
     open.set(incoming.socket, answer)
     limitSilence(incoming, answer)
     const target = hasTooMany(incoming) ? tooLarge() : readTarget(incoming, options)
     if (target instanceof Problem) void refuse(incoming, answer, target)
-    else relay(incoming, answer, { agent, socketPath, ...target })
+    else relay(incoming, answer, { agent, ...target })
   }
   const server = createServer({
     maxHeaderSize: HEAD_BYTES_MAX,

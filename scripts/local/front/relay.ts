@@ -11,8 +11,8 @@ import { refuse } from "./refuse.ts"
 const OWN_HEADERS =
   /^(?:connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|mf-.*|cf-.*|lathe-outbound-.*)$/
 
-/** Where a request goes: the Worker's socket, and the path and the host that it is for. */
-export type Target = { agent: Agent; socketPath: string; path: string; host: string }
+/** Where a request goes: connections to the Worker, and the path and the host that it is for. */
+export type Target = { agent: Agent; path: string; host: string }
 
 /** Passes a request on and its answer back, each at the pace of its reader. */
 export function relay(incoming: IncomingMessage, answer: ServerResponse, target: Target): void {

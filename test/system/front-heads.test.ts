@@ -1,0 +1,212 @@
+import { connect } from "node:net"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { exchange, head, readAll, readProblem, statusesIn } from "./raw-http.ts"
+import { startService } from "./service.ts"
+import type { TestService } from "./service.ts"
+
+const PUBLIC_HOST = "media.example"
+const HEAD_MS_MAX = 20_000
+const BODY_MS_MAX = 50_000
+
+let service: TestService
+let port: number
+let key: string
+
+beforeAll(async () => {
+  service = await startService({ PUBLIC_ORIGIN: `https://${PUBLIC_HOST}`, HOST: "::" })
+  port = Number(new URL(service.origin).port)
+  key = await service.makeKey("one", "paid")
+})
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+})
+
+function own(): string {
+  return `Host: 127.0.0.1:${port}`
+}
+
+describe("a host that is the service's own is served", () => {
+  const HOSTS: [string, (at: number) => string][] = [
+    ["the address that the connection arrived at", (at) => `127.0.0.1:${at}`],
+    ["the same without a port", () => "127.0.0.1"],
+    ["localhost", (at) => `localhost:${at}`],
+    ["localhost in upper case with a dot", (at) => `LOCALHOST.:${at}`],
+    ["the loopback address of IPv6", (at) => `[::1]:${at}`],
+    ["the same written out", (at) => `[0:0:0:0:0:0:0:1]:${at}`],
+    ["the host of PUBLIC_ORIGIN", () => PUBLIC_HOST],
+    ["the same with its port", () => `${PUBLIC_HOST}:443`],
+  ]
+
+  test.for(HOSTS)("%s", async ([, make]) => {
+    const answer = await exchange(port, head("GET /v1/health HTTP/1.1", `Host: ${make(port)}`))
+    expect(statusesIn(answer)).toEqual([200])
+  })
+
+  test("in an absolute target, whatever the header says", async () => {
+    const target = `http://localhost:${port}/v1/health`
+    expect(
+      statusesIn(await exchange(port, head(`GET ${target} HTTP/1.1`, "Host: other.example"))),
+    ).toEqual([200])
+  })
+
+  test("over IPv6", async () => {
+    const asked = head("GET /v1/health HTTP/1.1", `Host: [::1]:${port}`)
+    expect(statusesIn(await exchange(port, asked, { host: "::1" }))).toEqual([200])
+  })
+})
+
+describe("a host that is another's is misdirected", () => {
+  const HOSTS: [string, (at: number) => string][] = [
+    ["a name that a browser was made to resolve to this machine", (at) => `evil.example:${at}`],
+    ["a name below localhost", (at) => `localhost.evil.example:${at}`],
+    ["a name below the public one", () => `x.${PUBLIC_HOST}`],
+    ["an address that the connection did not arrive at", (at) => `10.1.2.3:${at}`],
+    ["another port", () => "127.0.0.1:1"],
+    ["the default port, where it is another one", () => "localhost:80"],
+    ["the public host at the port of the machine", (at) => `${PUBLIC_HOST}:${at}`],
+  ]
+
+  test.for(HOSTS)("%s", async ([, make]) => {
+    const answer = await exchange(port, head("GET /v1/health HTTP/1.1", `Host: ${make(port)}`))
+    expect(readProblem(answer)).toEqual([421, "misdirected_request"])
+  })
+
+  test("in an absolute target, whatever the header says", async () => {
+    const answer = await exchange(port, head("GET http://other/v1/health HTTP/1.1", own()))
+    expect(readProblem(answer)).toEqual([421, "misdirected_request"])
+  })
+})
+
+describe("a request that is malformed is refused", () => {
+  const BODY = "Content-Length: 5"
+  const REQUESTS: [string, () => string][] = [
+    ["no Host", () => head("GET /v1/health HTTP/1.1")],
+    ["no Host in HTTP/1.0", () => head("GET /v1/health HTTP/1.0")],
+    ["an empty Host", () => head("GET /v1/health HTTP/1.1", "Host:")],
+    ["two Hosts", () => head("GET /v1/health HTTP/1.1", own(), own())],
+    ["a Host with a user", () => head("GET /v1/health HTTP/1.1", `Host: a@127.0.0.1:${port}`)],
+    ["a Host with a path", () => head("GET /v1/health HTTP/1.1", `Host: 127.0.0.1:${port}/x`)],
+    ["a target with a user", () => head(`GET http://a@localhost:${port}/ HTTP/1.1`, own())],
+    ["a target that is a host", () => head("GET localhost:1 HTTP/1.1", own())],
+    ["a target that is a star", () => head("OPTIONS * HTTP/1.1", own())],
+    ["a target of another scheme", () => head("GET ftp://localhost/v1/health HTTP/1.1", own())],
+    [
+      "a length and an encoding",
+      () =>
+        `${head("POST /v1/files HTTP/1.1", own(), BODY, "Transfer-Encoding: chunked")}0\r\n\r\n`,
+    ],
+    [
+      "two lengths",
+      () => `${head("POST /v1/files HTTP/1.1", own(), BODY, "Content-Length: 0")}12345`,
+    ],
+    ["a length that is none", () => head("POST /v1/files HTTP/1.1", own(), "Content-Length: -1")],
+    [
+      "an encoding that is not chunked alone",
+      () =>
+        `${head("POST /v1/files HTTP/1.1", own(), "Transfer-Encoding: gzip, chunked")}0\r\n\r\n`,
+    ],
+    [
+      "an encoding that is disguised",
+      () => `${head("POST /v1/files HTTP/1.1", own(), "Transfer-Encoding : chunked")}0\r\n\r\n`,
+    ],
+    [
+      "a chunk without a size",
+      () => `${head("POST /v1/files HTTP/1.1", own(), "Transfer-Encoding: chunked")}x\r\n`,
+    ],
+    ["a folded header", () => head("GET /v1/health HTTP/1.1", own(), "X-A: b", " c: d")],
+    ["a header without a colon", () => head("GET /v1/health HTTP/1.1", own(), "nothing")],
+    ["no HTTP", () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
+    ["another version", () => head("GET /v1/health HTTP/9.9", own())],
+    ["the preface of HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+  ]
+
+  test.for(REQUESTS)("%s", async ([, make]) => {
+    expect(readProblem(await exchange(port, make()))).toEqual([400, "invalid_request"])
+  })
+
+  const LARGE: [string, () => string][] = [
+    ["one header of 20 KiB", () => head("GET / HTTP/1.1", own(), `X-A: ${"a".repeat(20_480)}`)],
+    ["a target of 20 KiB", () => head(`GET /${"a".repeat(20_480)} HTTP/1.1`, own())],
+    [
+      "a head of a MiB",
+      () => head("GET / HTTP/1.1", own(), ...Array<string>(20_000).fill(`X: ${"a".repeat(50)}`)),
+    ],
+    ["101 headers", () => head("GET / HTTP/1.1", own(), ...Array<string>(100).fill("X: a"))],
+  ]
+
+  test.for(LARGE)("%s", async ([, make]) => {
+    expect(readProblem(await exchange(port, make()))).toEqual([431, "headers_too_large"])
+  })
+
+  test("a tunnel", async () => {
+    const answer = await exchange(port, head("CONNECT localhost:22 HTTP/1.1", "Host: localhost:22"))
+    expect(readProblem(answer)).toEqual([405, "method_not_allowed"])
+  })
+
+  test("in the form of RFC 9457 for who asks for it", async () => {
+    const answer = await exchange(
+      port,
+      head("GET / HTTP/1.1", "Host: x", "Accept: application/problem+json"),
+    )
+    expect(answer).toMatch(/content-type: application\/problem\+json/i)
+    expect(readProblem(answer)[0]).toBe(421)
+  })
+})
+
+describe("what is hidden behind a request does not reach the Worker as another", () => {
+  function hide(): string {
+    return head("GET /v1/openapi.json HTTP/1.1", own())
+  }
+
+  test("a body that the head declares to be the connection's", async () => {
+    for (const method of ["GET", "POST", "DELETE"]) {
+      const hidden = hide()
+      const heads = [
+        own(),
+        `Connection: content-length, host, keep-alive`,
+        `Content-Length: ${hidden.length}`,
+      ]
+      const answer = await exchange(port, head(`${method} /v1/nothing HTTP/1.1`, ...heads) + hidden)
+      expect(statusesIn(answer)).toEqual([401])
+    }
+  })
+
+  test("a chunked body of a method that has none", async () => {
+    const hidden = hide()
+    const chunk = `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\nX-Trailer: a\r\n\r\n`
+    for (const method of ["GET", "DELETE", "OPTIONS"]) {
+      const first = head(`${method} /v1/health HTTP/1.1`, own(), "Transfer-Encoding: chunked")
+      const answer = await exchange(port, first + chunk)
+      expect(statusesIn(answer)).toEqual([method === "GET" ? 200 : 405])
+    }
+  })
+})
+
+describe.concurrent("a client that is too slow is let go", () => {
+  const SLOW: [string, () => string, string][] = [
+    ["in its head", () => `GET /v1/health HTTP/1.1\r\n${own()}\r\nX-A: `, "b"],
+    ["before its head", () => "", ""],
+  ]
+
+  test.for(SLOW)("%s", { timeout: 2 * HEAD_MS_MAX }, async ([, make, drip]) => {
+    const begunMs = Date.now()
+    const socket = connect(port, "127.0.0.1")
+    socket.write(make())
+    const dripping = setInterval(() => socket.write(drip), 500)
+    socket.once("close", () => clearInterval(dripping))
+    const answer = await readAll(socket, 2 * HEAD_MS_MAX)
+    expect(readProblem(answer)).toEqual([408, "request_timeout"])
+    expect(Date.now() - begunMs).toBeLessThan(HEAD_MS_MAX)
+  })
+
+  test("in its body", { timeout: 2 * BODY_MS_MAX }, async () => {
+    const socket = connect(port, "127.0.0.1")
+    const type = "Content-Type: application/json"
+    const heads = [own(), `X-API-KEY: ${key}`, type, "Content-Length: 100"]
+    socket.write(`${head("POST /v1/commands HTTP/1.1", ...heads)}{`)
+    const begunMs = Date.now()
+    expect(readProblem(await readAll(socket, BODY_MS_MAX))).toEqual([408, "request_timeout"])
+    expect(Date.now() - begunMs).toBeLessThan(BODY_MS_MAX)
+  })
+})
