@@ -1,12 +1,10 @@
 import { once } from "node:events"
 import { Agent, createServer } from "node:http"
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { z } from "zod"
 import { Problem } from "../../../src/http/problem.ts"
-import { CliError } from "../cli-error.ts"
-import { isSystemError } from "../system-error.ts"
 import { openConnection } from "./connection.ts"
-import type { FrontAddress } from "./hosts.ts"
 import { readTarget } from "./target.ts"
 import { refuse, refuseConnection } from "./refuse.ts"
 import { relay } from "./relay.ts"
@@ -20,18 +18,24 @@ const BODY_SILENCE_MS_MAX = 30_000
 /** workerd closes a connection that was idle for five seconds. */
 const IDLE_CONNECTION_MS_MAX = 3000
 
-export type FrontOptions = FrontAddress & {
+export const frontOptions = z.object({
+  /** What it listens on. */
+  host: z.string(),
+  port: z.number(),
+  /** The address that callers know, where it is another one. */
+  publicOrigin: z.string().optional(),
   /** Path of the socket where the Worker listens. */
-  socketPath: string
-}
+  socketPath: z.string(),
+})
+
+export type FrontOptions = z.infer<typeof frontOptions>
 
 /**
  * Listens where callers reach the service, and passes on what is a request for it: whole heads,
- * for a host that is its own, without headers that the local runtime interprets. Throws a CliError
- * where it cannot listen.
+ * for a host that is its own, without headers that the local runtime interprets.
  */
-export async function startFront(options: FrontOptions): Promise<AsyncDisposable> {
-  const { socketPath } = options
+export async function listen(options: FrontOptions): Promise<void> {
+  const { host, port, socketPath } = options
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS_MAX })
   agent.createConnection = () => openConnection(socketPath)
   const open = new WeakMap<Socket, ServerResponse>()
@@ -57,25 +61,7 @@ export async function startFront(options: FrontOptions): Promise<AsyncDisposable
   server.on("clientError", (error: Error, socket: Socket) => {
     endConnection(socket, open.get(socket), error)
   })
-  await listen(server, options)
-  return {
-    async [Symbol.asyncDispose]() {
-      server.close()
-      server.closeAllConnections()
-      await once(server, "close")
-      agent.destroy()
-    },
-  }
-}
-
-async function listen(server: Server, { host, port }: FrontAddress): Promise<void> {
-  try {
-    await once(server.listen(port, host), "listening")
-  } catch (error) {
-    const why = isSystemError(error, "EADDRINUSE") ? "something else listens there" : String(error)
-    const sentence = `Lathe cannot listen on port ${port} of ${host}: ${why}; set PORT to another one.`
-    throw new CliError(sentence, { cause: error })
-  }
+  await once(server.listen(port, host), "listening")
 }
 
 /** Refuses a client that owes a body and falls silent; one whose bytes wait here owes none. */

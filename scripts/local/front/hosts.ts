@@ -1,11 +1,5 @@
-/** Where the front is reached, as far as it decides which hosts are this service's. */
-export type FrontAddress = {
-  /** What it listens on. */
-  host: string
-  port: number
-  /** The address that callers know, where it is another one. */
-  publicOrigin: string | undefined
-}
+/** Where the front listens, and the address that callers know, where it is another one. */
+export type FrontAddress = { host: string; port: number; publicOrigin?: string | undefined }
 
 /** A host as `Host` and an absolute request target name it; `port` is null where none stands there. */
 export type NamedHost = { name: string; port: number | null }

@@ -43,7 +43,13 @@ function passBack(response: IncomingMessage, answer: ServerResponse): void {
   const { statusCode = 502, statusMessage, headers } = response
   const { "content-length": length } = headers
   const framing = length === undefined ? [] : ["content-length", length]
-  answer.writeHead(statusCode, statusMessage, [...carriedHeaders(response), ...framing])
+  try {
+    answer.writeHead(statusCode, statusMessage, [...carriedHeaders(response), ...framing])
+  } catch {
+    // A stored media type, say, may have bytes in it that no header can carry.
+    answer.destroy()
+    return
+  }
   // What has no length may be events, whose reader is to know at once that it is heard.
   if (length === undefined) answer.flushHeaders()
   pipeline(response, answer, () => undefined)

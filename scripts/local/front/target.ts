@@ -18,7 +18,7 @@ export function readTarget(
   if (encoding.toLowerCase() !== "chunked") return malformed("The body may only be chunked.")
   const absolute = ABSOLUTE.exec(url)
   const path = absolute ? originForm(absolute[2] ?? "") : url
-  if (!path.startsWith("/")) return malformed("The target of a request is a path.")
+  if (!/^\/[\x21-\xff]*$/.test(path)) return malformed("The target of a request is a path.")
   const host = readHost(absolute?.[1] ?? named)
   if (!host) return malformed("Host is a name or an address, and perhaps a port.")
   if (isOwnHost(host, address, socket.localAddress ?? "")) return { path, host: formatHost(host) }
