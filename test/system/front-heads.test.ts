@@ -154,6 +154,29 @@ describe("a request that is malformed is refused", () => {
   })
 })
 
+describe("any byte is answered, and the service goes on", () => {
+  const PLACES: [string, (byte: string) => string][] = [
+    ["in a target", (byte) => head(`GET /v1/he${byte}alth HTTP/1.1`, own())],
+    ["in the name of a header", (byte) => head("GET /v1/health HTTP/1.1", own(), `X${byte}A: b`)],
+    ["in a header", (byte) => head("GET /v1/health HTTP/1.1", own(), `X-A: b${byte}c`)],
+    ["in a host", (byte) => head("GET /v1/health HTTP/1.1", `Host: 127.0${byte}.0.1`)],
+    ["in a method", (byte) => head(`G${byte}T /v1/health HTTP/1.1`, own())],
+  ]
+
+  test.for(PLACES)("%s", async ([, make]) => {
+    const bytes = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte))
+    const answered = await Promise.all(
+      bytes.map(async (byte) => {
+        const sent = Buffer.from(make(byte), "latin1")
+        return statusesIn(await exchange(port, sent))[0]
+      }),
+    )
+    const others = answered.filter((status) => status === undefined || status >= 500)
+    expect(others).toEqual([])
+    expect((await fetch(`${service.origin}/v1/health`)).status).toBe(200)
+  })
+})
+
 describe("what is hidden behind a request does not reach the Worker as another", () => {
   function hide(): string {
     return head("GET /v1/openapi.json HTTP/1.1", own())
