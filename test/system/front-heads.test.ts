@@ -1,4 +1,6 @@
+import { once } from "node:events"
 import { connect } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { exchange, head, readAll, readProblem, statusesIn } from "./raw-http.ts"
 import { startService } from "./service.ts"
@@ -175,6 +177,26 @@ describe("any byte is answered, and the service goes on", () => {
     expect(others).toEqual([])
     expect((await fetch(`${service.origin}/v1/health`)).status).toBe(200)
   })
+})
+
+test("a client that breaks its connection at any byte harms nobody", async () => {
+  const sent = [
+    head("CONNECT localhost:22 HTTP/1.1", "Host: localhost:22"),
+    head("GET /v1/health HTTP/1.1", "nothing"),
+    head("GET /v1/health HTTP/1.1", own()),
+    `${head("POST /v1/files HTTP/1.1", own(), "Transfer-Encoding: chunked")}5\r\nhello\r\nx`,
+  ]
+  for (const bytes of sent) {
+    for (let length = 1; length <= bytes.length; length += 1) {
+      const socket = connect(port, "127.0.0.1")
+      socket.on("error", () => undefined)
+      await once(socket, "connect")
+      socket.write(bytes.slice(0, length))
+      if (length % 2 === 0) await sleep(1)
+      socket.resetAndDestroy()
+    }
+  }
+  expect((await fetch(`${service.origin}/v1/health`)).status).toBe(200)
 })
 
 describe("what is hidden behind a request does not reach the Worker as another", () => {

@@ -34,6 +34,8 @@ export async function refuseConnection(socket: Socket, problem: Problem): Promis
   const answer = new ServerResponse(incoming)
   answer.shouldKeepAlive = false
   answer.assignSocket(socket)
+  // Node watches over the connections of requests only.
+  socket.on("error", () => socket.destroy())
   answer.once("finish", () => socket.destroySoon())
   await refuse(incoming, answer, problem)
 }
