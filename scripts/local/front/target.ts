@@ -17,8 +17,8 @@ export function readTarget(
   const { "transfer-encoding": encoding = "chunked" } = incoming.headers
   if (encoding.toLowerCase() !== "chunked") return malformed("The body may only be chunked.")
   const absolute = ABSOLUTE.exec(url)
-  const path = absolute ? originForm(absolute[2] ?? "") : url
-  if (!/^\/[\x21-\xff]*$/.test(path)) return malformed("The target of a request is a path.")
+  const path = normalize(absolute ? originForm(absolute[2] ?? "") : url)
+  if (path === null) return malformed("The target of a request is a path.")
   const host = readHost(absolute?.[1] ?? named)
   if (!host) return malformed("Host is a name or an address, and perhaps a port.")
   if (isOwnHost(host, address, socket.localAddress ?? "")) return { path, host: formatHost(host) }
@@ -30,6 +30,13 @@ export function readTarget(
 
 function originForm(rest: string): string {
   return rest.startsWith("/") ? rest : `/${rest}`
+}
+
+/** Path and query as Cloudflare hands them to a Worker, without dot segments; null for no path. */
+function normalize(target: string): string | null {
+  if (!target.startsWith("/")) return null
+  const url = URL.parse(`http://front${Buffer.from(target, "latin1").toString()}`)
+  return url && url.pathname + url.search
 }
 
 function malformed(message: string): Problem {
