@@ -2,7 +2,11 @@ import { isIPv4 } from "node:net"
 import { availableParallelism, totalmem, tmpdir } from "node:os"
 import { join } from "node:path"
 import { z } from "zod"
-import { OUTPUT_PART_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "../src/contract/protocol.ts"
+import {
+  DISK_RESERVE_BYTES,
+  OUTPUT_PART_BYTES,
+  RUNNER_TOKEN_CHARACTERS_MIN,
+} from "../src/contract/protocol.ts"
 import type { ToolName } from "../src/contract/tasks/definition.ts"
 
 const MIB = 1024 ** 2
@@ -26,6 +30,8 @@ export type ToolLimits = {
   workspaceFiles: number
   /** Output of a tool on its pipes, progress included. `-v trace` prints megabytes a second. */
   logBytes: number
+  /** Bytes of the disk that stay free, whatever tasks bring and write. */
+  diskReserveBytes: number
 }
 
 /** Limits for a machine with this much memory. */
@@ -38,6 +44,7 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   workspaceBytes: 8 * GIB,
   workspaceFiles: 5000,
   logBytes: 64 * MIB,
+  diskReserveBytes: DISK_RESERVE_BYTES,
 }
 
 const port = z.coerce.number().int().min(0).max(65_535)
@@ -61,6 +68,7 @@ const environment = z.object({
   TOOL_LOG_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.logBytes),
   WORKSPACE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceBytes),
   WORKSPACE_FILES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceFiles),
+  DISK_RESERVE_BYTES: count.default(DEFAULT_TOOL_LIMITS.diskReserveBytes),
   /** Further files and folders that tools may read, separated by colons. */
   SANDBOX_READ_PATHS: z
     .string()
@@ -137,6 +145,7 @@ function makeLimits(values: Environment): ToolLimits {
     logBytes: values.TOOL_LOG_BYTES_MAX,
     workspaceBytes: values.WORKSPACE_BYTES_MAX,
     workspaceFiles: values.WORKSPACE_FILES_MAX,
+    diskReserveBytes: values.DISK_RESERVE_BYTES,
   }
 }
 

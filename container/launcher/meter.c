@@ -3,7 +3,7 @@
  * It answers with a line, "BYTES FILES", or "unknown" where the folder contains what it cannot
  * measure: a folder, another file system, or a file that always has another name when looked at.
  * Counting stops above FILES_MAX. A sparse file counts with its full size, which is what reading it
- * costs. It ends with its stdin.
+ * costs, and one with several names once. It ends with its stdin.
  *
  * It works on an open folder and on the bytes of names, so that no name hides a file. A tool renames
  * files meanwhile: a file is known by the inode that the folder lists, whatever its name is then.
@@ -36,6 +36,11 @@ struct entry {
   char name[];
 };
 
+struct shared {
+  uint64_t inode;
+  uint64_t bytes;
+};
+
 struct folder {
   int file;
   size_t files_max;
@@ -46,6 +51,9 @@ struct folder {
   /* Inodes that the first look listed and that were not measured yet, in ascending order. */
   uint64_t *pending;
   size_t pending_count;
+  /* Files with several names, each as often as it was met under one. */
+  struct shared *shared;
+  size_t shared_count;
 };
 
 enum outcome { MEASURED, MISSED, FOREIGN };
@@ -55,7 +63,8 @@ static bool measure(struct folder *folder, uint64_t *bytes, size_t *files);
 static bool measure_pending(struct folder *folder, uint64_t *bytes);
 static bool list(struct folder *folder, size_t *files);
 static struct entry *next_entry(struct folder *folder, size_t *at);
-static enum outcome weigh(const struct folder *folder, const struct entry *entry, uint64_t *bytes);
+static enum outcome weigh(struct folder *folder, const struct entry *entry, uint64_t *bytes);
+static uint64_t sum_shared(struct folder *folder);
 static bool is_pending(const struct folder *folder, uint64_t inode);
 static int compare(const void *one, const void *other);
 
@@ -68,7 +77,8 @@ int main(int argc, char **argv) {
   folder.capacity = (folder.files_max + 3) * ENTRY_BYTES_MAX;
   folder.entries = malloc(folder.capacity);
   folder.pending = calloc(folder.files_max + 1, sizeof *folder.pending);
-  if (folder.file < 0 || !folder.entries || !folder.pending) return 1;
+  folder.shared = calloc(folder.files_max + 1, sizeof *folder.shared);
+  if (folder.file < 0 || !folder.entries || !folder.pending || !folder.shared) return 1;
   char request;
   while (read(STDIN_FILENO, &request, 1) == 1) answer(&folder);
   return 0;
@@ -86,6 +96,7 @@ static void answer(struct folder *folder) {
 
 static bool measure(struct folder *folder, uint64_t *bytes, size_t *files) {
   folder->pending_count = 0;
+  folder->shared_count = 0;
   if (!list(folder, files)) return false;
   if (*files > folder->files_max) return true;
   size_t at = 0;
@@ -97,6 +108,7 @@ static bool measure(struct folder *folder, uint64_t *bytes, size_t *files) {
   for (int look = 1; folder->pending_count > 0; look++) {
     if (look >= LOOKS_MAX || !measure_pending(folder, bytes)) return false;
   }
+  *bytes += sum_shared(folder);
   return true;
 }
 
@@ -147,7 +159,7 @@ static struct entry *next_entry(struct folder *folder, size_t *at) {
   return NULL;
 }
 
-static enum outcome weigh(const struct folder *folder, const struct entry *entry, uint64_t *bytes) {
+static enum outcome weigh(struct folder *folder, const struct entry *entry, uint64_t *bytes) {
   struct stat facts;
   if (fstatat(folder->file, entry->name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT ? MISSED : FOREIGN;
@@ -155,14 +167,35 @@ static enum outcome weigh(const struct folder *folder, const struct entry *entry
   if (facts.st_ino != entry->inode) return MISSED;
   uint64_t size = (uint64_t)facts.st_size;
   uint64_t space = (uint64_t)facts.st_blocks * BLOCK_BYTES;
-  *bytes += size > space ? size : space;
+  uint64_t larger = size > space ? size : space;
+  if (facts.st_nlink > 1) {
+    /* More names than were listed: it is renamed all the time. */
+    if (folder->shared_count > folder->files_max) return FOREIGN;
+    folder->shared[folder->shared_count++] = (struct shared){facts.st_ino, larger};
+  } else {
+    *bytes += larger;
+  }
   return MEASURED;
+}
+
+/* Counts each file with several names once, at the largest that it was seen. */
+static uint64_t sum_shared(struct folder *folder) {
+  uint64_t sum = 0;
+  qsort(folder->shared, folder->shared_count, sizeof *folder->shared, compare);
+  for (size_t at = 0; at < folder->shared_count;) {
+    uint64_t inode = folder->shared[at].inode, largest = 0;
+    for (; at < folder->shared_count && folder->shared[at].inode == inode; at++)
+      if (folder->shared[at].bytes > largest) largest = folder->shared[at].bytes;
+    sum += largest;
+  }
+  return sum;
 }
 
 static bool is_pending(const struct folder *folder, uint64_t inode) {
   return bsearch(&inode, folder->pending, folder->pending_count, sizeof inode, compare) != NULL;
 }
 
+/* Orders inodes, and what begins with one. */
 static int compare(const void *one, const void *other) {
   uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
   return (a > b) - (a < b);

@@ -18,7 +18,8 @@ const BLOCK_BYTES = 512
 /**
  * Opens the meter of a workspace, which is one flat folder: one with a folder in it, or with
  * anything else that cannot be measured, exceeds every limit. Counting stops above `filesMax`. A
- * sparse file counts with its full size, which is what reading it costs.
+ * sparse file counts with its full size, which is what reading it costs, and one with several names
+ * once.
  */
 export function openMeter(tier: Tier, folder: string, filesMax: number): Meter {
   return tier === "none" ? meterByNames(folder, filesMax) : meterByProgram(folder, filesMax)
@@ -75,10 +76,13 @@ async function measureByNames(folder: string, filesMax: number): Promise<Usage> 
   const names = await readdir(folder, { encoding: "buffer" })
   if (names.length > filesMax) return { bytes: 0, files: names.length }
   let bytes = 0
+  const shared = new Set<number>()
   for (const name of names) {
     const stats = await lstat(Buffer.concat([parent, name])).catch(ignoreMissing)
     if (stats?.isDirectory()) return UNKNOWN
-    if (stats) bytes += Math.max(stats.size, stats.blocks * BLOCK_BYTES)
+    if (!stats || shared.has(stats.ino)) continue
+    if (stats.nlink > 1) shared.add(stats.ino)
+    bytes += Math.max(stats.size, stats.blocks * BLOCK_BYTES)
   }
   return { bytes, files: names.length }
 }

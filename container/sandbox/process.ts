@@ -1,7 +1,12 @@
 import type { FolderAccess, TaskSandbox } from "./sandbox.ts"
 
 /** Why the runner terminates a process. */
-export type RunnerTermination = "time_limit" | "aborted" | "disk_limit" | "output_limit"
+export type RunnerTermination =
+  | "time_limit"
+  | "aborted"
+  | "disk_full"
+  | "disk_limit"
+  | "output_limit"
 
 /** Why a process ended other than by its own exit; the first cause counts. */
 export type TerminationCause = RunnerTermination | "spawn_failed" | "cpu_limit" | "file_limit"
@@ -14,7 +19,7 @@ export type ProcessSpec = {
   cwd: string
   /** Access of the process to `cwd`; with "write" the folder is kept within its limits. */
   access: FolderAccess
-  /** Bytes in the workspace that no tool has written. */
+  /** Bytes of files in the workspace that no tool has written. */
   inputBytes?: number
   timeLimitMs: number
   signal: AbortSignal

@@ -24,8 +24,11 @@ export type Sandbox = {
 /** Access of a tool to its working folder. */
 export type FolderAccess = "write" | "read" | "none"
 
-/** The sandbox of one task: no other task has its user id while it is open. */
-export type TaskSandbox = { sandbox: Sandbox; uid: number | null }
+/**
+ * The sandbox of one task: no other task has its user id while it is open. Its tools may write
+ * `workspaceBytes`, which is less than the limit where the disk has less for it.
+ */
+export type TaskSandbox = { sandbox: Sandbox; uid: number | null; workspaceBytes: number }
 
 /** A start of a tool in the sandbox of its task. */
 export type Launch = {
@@ -44,7 +47,7 @@ const DEVICES = ["/dev/null", "/dev/urandom"]
 
 /** The sandbox for tools that the runner starts outside any task. */
 export function runnerSandbox(sandbox: Sandbox): TaskSandbox {
-  return { sandbox, uid: sandbox.firstUid }
+  return { sandbox, uid: sandbox.firstUid, workspaceBytes: sandbox.limits.workspaceBytes }
 }
 
 /** The argv that starts a tool in its sandbox. */
@@ -120,16 +123,16 @@ function visiblePaths({ taskSandbox: { sandbox }, tool }: Launch): string[] {
   return [...read, ...others, sandbox.launcherPath, findProgram(tool)]
 }
 
-function innerArgv({ taskSandbox: { sandbox, uid }, ...launch }: Launch): string[] {
-  const { limits, paths } = sandbox
+function innerArgv({ taskSandbox, ...launch }: Launch): string[] {
+  const { limits, paths } = taskSandbox.sandbox
   const program = findProgram(launch.tool)
   const limitOptions = {
     "--memory": limits.memoryBytes,
-    "--file-size": limits.fileBytes,
+    "--file-size": fileBytesOf(taskSandbox),
     "--cpu": cpuSecondsOf(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
     // The kernel counts threads per user, and without a user of its own a tool shares the runner's.
-    [uid === null ? "--more-processes" : "--processes"]: limits.threads,
+    [taskSandbox.uid === null ? "--more-processes" : "--processes"]: limits.threads,
   }
   return [
     "--chdir",
@@ -143,6 +146,12 @@ function innerArgv({ taskSandbox: { sandbox, uid }, ...launch }: Launch): string
     program,
     ...launch.argv,
   ]
+}
+
+/** The kernel keeps a single file within what the disk has for the task. */
+function fileBytesOf({ sandbox: { limits }, workspaceBytes }: TaskSandbox): number {
+  const isShort = workspaceBytes < limits.workspaceBytes
+  return isShort ? Math.min(limits.fileBytes, workspaceBytes) : limits.fileBytes
 }
 
 function uidArgv({ taskSandbox: { uid } }: Launch): string[] {

@@ -7,7 +7,6 @@ import type { ProcessEnd, ProcessSpec, StartedProcess } from "./process.ts"
 import { cpuSecondsOf, launchArgv, readLaunchFailure } from "./sandbox.ts"
 import type { Tier } from "./sandbox.ts"
 import { trackGroup, untrackGroup, superviseProcess } from "./termination.ts"
-import { watchFreeSpace } from "./usage.ts"
 
 const STDERR_TAIL_BYTES = 64 * 1024
 const PROGRESS_FD = 3
@@ -24,7 +23,6 @@ export function startProcess(spec: ProcessSpec): StartedProcess {
   const child = spawnInSandbox(spec)
   trackGroup(child)
   const supervision = superviseProcess(child, spec)
-  const freeSpace = spec.access === "write" ? watchFreeSpace(spec.cwd) : null
   const stdout = keepHead(child.stdout, spec.stdoutBytesMax ?? 0)
   const stderr = keepTail(child.stderr, STDERR_TAIL_BYTES)
   const progress = child.stdio[PROGRESS_FD]
@@ -39,7 +37,7 @@ export function startProcess(spec: ProcessSpec): StartedProcess {
     const limit = supervision.stop() ?? findKernelLimit({ exitCode, signal, wallMs }, spec)
     const limitAtEnd = await supervision.end()
     const cause = limit ?? limitAtEnd
-    const wasDiskFull = (await freeSpace?.end()) ?? false
+    const wasDiskFull = await supervision.wasDiskFull()
     return {
       exitCode: spawnError === null ? exitCode : null,
       signal,

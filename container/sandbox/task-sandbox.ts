@@ -15,13 +15,16 @@ const RETRY_MS_MAX = 60_000
 const holdsByUid = new Map<number, number>()
 
 /** Opens the sandbox of one task, with a user id that nothing else has until it is released. */
-export function openTaskSandbox(sandbox: Sandbox): TaskSandbox {
-  if (sandbox.firstUid === null) return { sandbox, uid: null }
+export function openTaskSandbox(
+  sandbox: Sandbox,
+  workspaceBytes = sandbox.limits.workspaceBytes,
+): TaskSandbox {
+  if (sandbox.firstUid === null) return { sandbox, uid: null, workspaceBytes }
   // The first is reserved for the runner's own use of tools.
   let uid = sandbox.firstUid + 1
   while (holdsByUid.has(uid)) uid += 1
   hold(uid)
-  return { sandbox, uid }
+  return { sandbox, uid, workspaceBytes }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process"
 import { limitOutput } from "./output.ts"
+import { watchFreeSpace } from "./free-space.ts"
 import type { ProcessSpec, RunnerTermination } from "./process.ts"
 import { watchUsage } from "./usage.ts"
 import type { UsageWatch } from "./usage.ts"
@@ -8,6 +9,7 @@ import type { UsageWatch } from "./usage.ts"
 const GRACE_MS: Record<RunnerTermination, number> = {
   time_limit: 2000,
   aborted: 1000,
+  disk_full: 0,
   disk_limit: 0,
   output_limit: 0,
 }
@@ -25,12 +27,16 @@ process.on("exit", () => {
 /**
  * Terminates the group of a process at the first of its limits, or when the signal aborts. `stop`
  * ends the supervision and returns the cause of a termination; `end` also looks at the workspace
- * once more.
+ * once more; `wasDiskFull` says whether the disk of the workspace had no space left at some time.
  */
 export function superviseProcess(
   child: ChildProcess,
   spec: ProcessSpec,
-): { stop: () => RunnerTermination | null; end: () => Promise<RunnerTermination | null> } {
+): {
+  stop: () => RunnerTermination | null
+  end: () => Promise<RunnerTermination | null>
+  wasDiskFull: () => Promise<boolean>
+} {
   let cause: RunnerTermination | null = null
   let graceTimer: NodeJS.Timeout | undefined
   function terminate(because: RunnerTermination): void {
@@ -45,6 +51,7 @@ export function superviseProcess(
   const timeLimitMs = Math.min(spec.timeLimitMs, TIMER_MS_MAX)
   const limitTimer = setTimeout(() => terminate("time_limit"), timeLimitMs)
   const watch = watchWorkspace(child, spec, () => terminate("disk_limit"))
+  const freeSpace = watchDisk(spec, () => terminate("disk_full"))
   limitOutput(child, spec.taskSandbox.sandbox.limits.logBytes, () => terminate("output_limit"))
   function stop(): RunnerTermination | null {
     clearTimeout(limitTimer)
@@ -65,7 +72,7 @@ export function superviseProcess(
     killGroup(child, "SIGKILL")
   })
   child.once("error", stop)
-  return { stop, end }
+  return { stop, end, wasDiskFull: async () => (await freeSpace?.end()) ?? false }
 }
 
 function watchWorkspace(
@@ -78,9 +85,14 @@ function watchWorkspace(
   return watchUsage({ tier, folder: spec.cwd, pid }, usageLimit(spec), onExceeded)
 }
 
+function watchDisk({ access, cwd, taskSandbox }: ProcessSpec, onLow: () => void) {
+  if (access !== "write") return null
+  return watchFreeSpace(cwd, taskSandbox.sandbox.limits.diskReserveBytes, onLow)
+}
+
 function usageLimit({ taskSandbox, inputBytes = 0 }: ProcessSpec) {
-  const { workspaceBytes, workspaceFiles } = taskSandbox.sandbox.limits
-  return { bytes: workspaceBytes + inputBytes, files: workspaceFiles }
+  const { sandbox, workspaceBytes } = taskSandbox
+  return { bytes: workspaceBytes + inputBytes, files: sandbox.limits.workspaceFiles }
 }
 
 /** Has the group of a child killed when this process exits. */

@@ -1,4 +1,3 @@
-import { statfs } from "node:fs/promises"
 import { measureDeletedFiles } from "./deleted-files.ts"
 import { openMeter } from "./meter.ts"
 import type { Usage } from "./meter.ts"
@@ -7,8 +6,6 @@ import type { Tier } from "./sandbox.ts"
 const USAGE_POLL_MS = 200
 /** Deleted files are measured in every fifth poll, since listing /proc stalls the process. */
 const POLLS_PER_DELETED = 5
-const FREE_SPACE_POLL_MS = 100
-const FREE_BYTES_MIN = 64 * 1024
 
 /**
  * A watch over a workspace: `stop` ends its polls, `end` measures once more and answers whether the
@@ -58,24 +55,6 @@ export function watchUsage(
       const isExceeded = await exceeds(0)
       meter.close()
       return isExceeded
-    },
-  }
-}
-
-/** Polls the free space of a folder's disk; `end` stops it and says whether the disk was full. */
-export function watchFreeSpace(folder: string): { end(): Promise<boolean> } {
-  let wasFull = false
-  async function poll(): Promise<void> {
-    const { bavail, bsize } = await statfs(folder)
-    wasFull ||= bavail * bsize < FREE_BYTES_MIN
-  }
-  // A failed poll is ignored: the folder may have been removed.
-  const timer = setInterval(() => void poll().catch(() => undefined), FREE_SPACE_POLL_MS)
-  return {
-    async end() {
-      clearInterval(timer)
-      await poll().catch(() => undefined)
-      return wasFull
     },
   }
 }

@@ -32,11 +32,16 @@ export async function makeWorkspace(
   uid: number | null,
 ): Promise<string> {
   await mkdir(workDir, { recursive: true, mode: WORK_DIR_MODE })
-  const path = join(await realpath(workDir), `${run.taskId}.${run.fence}`)
+  const path = join(await realpath(workDir), workspaceName(run))
   await removeWorkspace(path)
   await mkdir(path, { mode: 0o700 })
   if (uid !== null) await chown(path, uid, uid)
   return path
+}
+
+/** Name of the folder of one run. */
+export function workspaceName({ taskId, fence }: { taskId: string; fence: number }): string {
+  return `${taskId}.${fence}`
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { TaskOrder } from "../../src/contract/task.ts"
-import { RunnerError } from "../failures.ts"
+import { inputBytesOf } from "../../src/contract/task.ts"
+import { RunnerError, callerFailure } from "../failures.ts"
+import type { TaskFailure } from "../failures.ts"
 import { log } from "../log.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../sandbox/task-sandbox.ts"
@@ -10,6 +12,8 @@ import type { RunContext, RunStatus } from "../tasks/run-context.ts"
 import { openIoClient } from "../transfer/io-client.ts"
 import { openReporter } from "../transfer/reporter.ts"
 import type { FinalReport } from "../transfer/reporter.ts"
+import { formatBytes } from "../tools/format-bytes.ts"
+import type { DiskRoom } from "./disk-space.ts"
 
 /**
  * How a run is ended from outside: `kill` where the Worker no longer wants it, so that nothing is
@@ -20,6 +24,14 @@ export type RunControllers = { kill: AbortController; interrupt: AbortController
 /** What all runs of a process share. */
 export type RunnerContext = { settings: RunnerSettings; sandbox: Sandbox }
 
+type RunControl = {
+  status: RunStatus
+  controllers: RunControllers
+  /** What the disk has for it. */
+  room: Exclude<DiskRoom, "no room">
+  onReleased: () => void
+}
+
 /** An order with its parsed task. */
 export type AcceptedTask = ParsedTask & { order: TaskOrder }
 
@@ -29,17 +41,21 @@ export type AcceptedTask = ParsedTask & { order: TaskOrder }
  */
 export async function runTask(
   { order, run }: AcceptedTask,
-  control: { status: RunStatus; controllers: RunControllers; onReleased: () => void },
+  control: RunControl,
   { settings, sandbox }: RunnerContext,
 ): Promise<void> {
-  const { status, controllers } = control
+  const { status, controllers, room } = control
   const { kill, interrupt } = controllers
   const io = openIoClient(order, settings.boot, kill)
   const reporter = openReporter(io, settings.boot, kill)
   const signal = AbortSignal.any([kill.signal, interrupt.signal])
-  const taskSandbox = openTaskSandbox(sandbox)
+  const isTooLarge = "inputBytesMax" in room
+  const taskSandbox = openTaskSandbox(sandbox, isTooLarge ? 0 : room.workspaceBytes)
   const context = { order, settings, status, io, reporter, signal, taskSandbox }
-  const report = await runInWorkspace(context, run, controllers)
+  const report: FinalReport | null = isTooLarge
+    ? { kind: "failed", processing_seconds: 0, ...tooLarge(order, room.inputBytesMax) }
+    : await runInWorkspace(context, run, controllers)
+  if (isTooLarge) await closeTaskSandbox(taskSandbox, null)
   status.state = "done"
   status.phase = "reporting"
   control.onReleased()
@@ -73,6 +89,15 @@ async function runInWorkspace(
   } finally {
     await closeTaskSandbox(context.taskSandbox, workspace)
   }
+}
+
+function tooLarge({ inputs }: TaskOrder, bytesMax: number): TaskFailure {
+  const bytes = inputBytesOf(inputs)
+  if (bytes === 0) {
+    return callerFailure("disk_full", "The disk that the work is done on is too small for any.")
+  }
+  const message = `The inputs have ${formatBytes(bytes)} together, and the disk that the work is done on can hold ${formatBytes(bytesMax)} of them.`
+  return callerFailure("inputs_too_large", message)
 }
 
 function runnerFailure(status: RunStatus, error: unknown) {

@@ -3,13 +3,18 @@ import { log } from "../log.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
 import type { RunStatus } from "../tasks/run-context.ts"
+import { openDiskSpace } from "./disk-space.ts"
+import type { DiskRoom } from "./disk-space.ts"
 import { runTask } from "./run-task.ts"
 import type { AcceptedTask, RunControllers, RunnerContext } from "./run-task.ts"
+
+/** Whether a task was begun, or why not; `no room` where the disk has none beside the others. */
+export type Acceptance = "accepted" | "stale" | "busy" | "implausible" | "no room"
 
 /** The runs of a process: those in progress, and the last ones that ended. */
 export type Runs = {
   /** Starts a task unless something is against it; a repeat of an accepted order changes nothing. */
-  accept(task: AcceptedTask, sandbox: Sandbox): "accepted" | "stale" | "busy" | "implausible"
+  accept(task: AcceptedTask, sandbox: Sandbox): Promise<Acceptance>
   find(taskId: string): RunStatus | null
   /** Ends a task's run at this fence or below; resolves when its processes are gone. */
   kill(taskId: string, fence: number): Promise<boolean>
@@ -36,27 +41,40 @@ const ENDED_RUNS_MAX = 1000
 export function openRuns(settings: RunnerSettings): Runs {
   const entries = new Map<string, RunEntry>()
   const highestAllocations = new Map<string, number>()
+  const disk = openDiskSpace(settings)
   function running(): RunEntry[] {
     return Array.from(entries.values()).filter(({ status }) => status.state === "running")
   }
+  /** Nothing is awaited in here, so that no two tasks get the same slot or the same room. */
+  function begin(task: AcceptedTask, sandbox: Sandbox, used?: Map<string, number>): Acceptance {
+    const { task_id: taskId, fence, slot, allocation } = task.order
+    const known = entries.get(taskId)
+    if (known?.status.fence === fence) return "accepted"
+    if (known && known.status.fence > fence) return "stale"
+    const now = Date.now()
+    if (!isPlausibleAllocation(allocation, now)) return "implausible"
+    const highest = highestAllocations.get(slot) ?? 0
+    if (isLateAllocation({ allocation, highest, now })) return "stale"
+    highestAllocations.set(slot, allocation)
+    const others = running().filter((entry) => entry !== known && entry.pool === task.pool)
+    if (others.length >= settings.capacity) return "busy"
+    const room = disk.find(task.order, settings.capacity - others.length, used)
+    if (room === "no room") return room
+    const reservation = "workspaceBytes" in room ? disk.reserve(task.order, room) : null
+    known?.controllers.kill.abort("replaced")
+    entries.delete(taskId)
+    const entry = startRun(task, { settings, sandbox }, { room, replaced: known?.released })
+    void entry.released.then(() => reservation?.release())
+    entries.set(taskId, entry)
+    forgetOldest(entries)
+    return "accepted"
+  }
   return {
-    accept(task, sandbox) {
-      const { task_id: taskId, fence, slot, allocation } = task.order
-      const known = entries.get(taskId)
-      if (known?.status.fence === fence) return "accepted"
-      if (known && known.status.fence > fence) return "stale"
-      const now = Date.now()
-      if (!isPlausibleAllocation(allocation, now)) return "implausible"
-      const highest = highestAllocations.get(slot) ?? 0
-      if (isLateAllocation({ allocation, highest, now })) return "stale"
-      highestAllocations.set(slot, allocation)
-      const others = running().filter((entry) => entry !== known && entry.pool === task.pool)
-      if (others.length >= settings.capacity) return "busy"
-      known?.controllers.kill.abort("replaced")
-      entries.delete(taskId)
-      entries.set(taskId, startRun(task, { settings, sandbox }, known?.released))
-      forgetOldest(entries)
-      return "accepted"
+    async accept(task, sandbox) {
+      const acceptance = begin(task, sandbox)
+      if (acceptance !== "no room") return acceptance
+      // What others have written already is no longer free, and not to be counted twice.
+      return begin(task, sandbox, await disk.measureUsed())
     },
     find(taskId) {
       return entries.get(taskId)?.status ?? null
@@ -78,7 +96,11 @@ export function openRuns(settings: RunnerSettings): Runs {
 }
 
 /** Starts a run once the one that it replaces has released its resources. */
-function startRun(task: AcceptedTask, runner: RunnerContext, replaced?: Promise<void>): RunEntry {
+function startRun(
+  task: AcceptedTask,
+  runner: RunnerContext,
+  { room, replaced }: { room: Exclude<DiskRoom, "no room">; replaced: Promise<void> | undefined },
+): RunEntry {
   const { task_id: taskId, job_id: jobId, fence, work } = task.order
   const controllers = { kill: new AbortController(), interrupt: new AbortController() }
   const status: RunStatus = {
@@ -94,7 +116,7 @@ function startRun(task: AcceptedTask, runner: RunnerContext, replaced?: Promise<
   log("task.accepted", { task_id: taskId, job_id: jobId, fence, kind: work.kind })
   async function run(): Promise<void> {
     await replaced
-    await runTask(task, { status, controllers, onReleased: released.resolve }, runner)
+    await runTask(task, { status, controllers, room, onReleased: released.resolve }, runner)
   }
   return { pool: task.pool, status, controllers, released: released.promise, reported: run() }
 }

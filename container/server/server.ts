@@ -71,8 +71,9 @@ async function acceptTask(
   if (!order.success) return refuse(400, z.prettifyError(order.error))
   const task = parseTask(order.data.work)
   if ("error" in task) return refuse(400, task.error)
-  const answer = accept({ order: order.data, ...task })
-  return answer === "accepted" ? Response.json({ boot }, { status: 202 }) : refuse(409, answer)
+  const answer = await accept({ order: order.data, ...task })
+  if (answer === "accepted") return Response.json({ boot }, { status: 202 })
+  return refuse(answer === "no room" ? 507 : 409, answer)
 }
 
 function showTask(request: RoutedRequest, runs: Runs): Response {

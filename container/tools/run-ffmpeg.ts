@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises"
 import type { FailureCode } from "../../src/contract/failure.ts"
+import { inputBytesOf } from "../../src/contract/task.ts"
 import type { TaskInput } from "../../src/contract/task.ts"
 import { RunnerError, callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
@@ -10,6 +11,7 @@ import type { ToolLimits } from "../settings.ts"
 import { atCommand, cleanLines, selectErrorLines, explain } from "./explain.ts"
 import type { CommandPosition } from "./explain.ts"
 import { ffmpegArguments } from "./ffmpeg-arguments.ts"
+import { formatBytes } from "./format-bytes.ts"
 import { openProgressReader } from "./progress.ts"
 
 /** Signals of a crash, which would happen again. */
@@ -76,7 +78,7 @@ export async function runFfmpeg(
     taskSandbox,
     cwd: workspace,
     access: "write",
-    inputBytes: order.inputs.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+    inputBytes: inputBytesOf(order.inputs),
     timeLimitMs: command.timeLimitMs,
     signal,
     onStderrLine: (line) => reader.readStderr(line),
@@ -107,6 +109,7 @@ async function interpretEnd(
 ): Promise<TaskFailure | null> {
   const { exitCode, signal, stderrTail: stderr } = end
   const isOutOfMemory = OUT_OF_MEMORY.test(stderr)
+  requireDisk(end.cause, taskSandbox)
   const limit = explainLimit(end.cause, taskSandbox.sandbox.limits)
   // Some filters repeat a failed allocation, and print an error each time.
   if (limit && !(isOutOfMemory && limit.code === "output_limit")) {
@@ -122,6 +125,20 @@ async function interpretEnd(
   if (signal === null || limit) return explain({ stderr, exitCode, workspace, position })
   const wasOomKilled = signal === "SIGKILL" && (await readOomKills()) > oomKills
   return explainSignal(position, signal, wasOomKilled)
+}
+
+/** Throws where a process was ended for what the disk has, and not for what a job may write. */
+function requireDisk(cause: TerminationCause | null, { sandbox, workspaceBytes }: TaskSandbox) {
+  const { limits } = sandbox
+  const isShort = workspaceBytes < limits.workspaceBytes
+  const isShortFile = cause === "file_limit" && workspaceBytes < limits.fileBytes
+  if (cause === "disk_full") {
+    const message = "It was stopped: the disk has no more room than the service itself needs."
+    throw new RunnerError("disk_full", message)
+  }
+  if (!isShort || (cause !== "disk_limit" && !isShortFile)) return
+  const room = formatBytes(workspaceBytes)
+  throw new RunnerError("disk_full", `It was stopped: the disk has room for ${room} of its files.`)
 }
 
 function explainSignal(
@@ -160,12 +177,6 @@ function explainLimit(
 
 function isLimit(cause: TerminationCause | null): cause is LimitCause {
   return cause !== null && Object.hasOwn(SENTENCES, cause)
-}
-
-function formatBytes(bytes: number): string {
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
-  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`
 }
 
 /** How many processes the kernel's OOM killer has killed since boot; 0 where that is not readable. */

@@ -1,26 +1,41 @@
 import { createWriteStream } from "node:fs"
-import { stat } from "node:fs/promises"
+import { chmod, link, stat } from "node:fs/promises"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import { groupInputs } from "../../src/contract/task.ts"
 import type { TaskInput } from "../../src/contract/task.ts"
 import { RunnerError } from "../failures.ts"
+import { isFullError, requireFreeBytes } from "../sandbox/free-space.ts"
 import { pathIn } from "../sandbox/workspace.ts"
 import type { TransferContext } from "./io-client.ts"
 import { mapWithConcurrency, retry, transferRetryPolicy } from "./promises.ts"
 
 const DOWNLOADS_AT_ONCE = 4
+const READ_ONLY_MODE = 0o444
 
-/** Downloads the inputs of a task into its workspace, several at a time. */
-export async function downloadInputs({
-  io,
-  order,
-  signal,
-  workspace,
-}: TransferContext & { order: { inputs: readonly TaskInput[] }; workspace: string }) {
+/** What the inputs of a task are downloaded for. */
+type DownloadContext = TransferContext & {
+  order: { inputs: readonly TaskInput[] }
+  settings: { limits: { diskReserveBytes: number } }
+  workspace: string
+}
+
+/**
+ * Downloads the inputs of a task into its workspace, several at a time. A file that several inputs
+ * name is downloaded once; the others are hard links to it, and none of them can be written to.
+ */
+export async function downloadInputs(context: DownloadContext): Promise<void> {
+  const { io, order, settings, signal, workspace } = context
   const options = { limit: DOWNLOADS_AT_ONCE, signal }
-  await mapWithConcurrency(order.inputs, options, (input, joint) =>
-    downloadInput({ io, signal: joint }, input, pathIn(workspace, input.name)),
-  )
+  await mapWithConcurrency(groupInputs(order.inputs), options, async ([first, ...same], joint) => {
+    if (!first) return
+    const path = pathIn(workspace, first.name)
+    await requireFreeBytes(workspace, first.size_bytes + settings.limits.diskReserveBytes)
+    await downloadInput({ io, signal: joint }, first, path)
+    // A write through one name would be seen through the others.
+    await chmod(path, READ_ONLY_MODE)
+    for (const { name } of same) await link(path, pathIn(workspace, name))
+  })
 }
 
 /** Downloads an input to a path; after a broken connection it resumes behind the last byte. */
@@ -33,6 +48,8 @@ async function downloadInput(
     await retry(transferRetryPolicy(context.signal), () => resumeDownload(context, input, path))
   } catch (error) {
     context.signal.throwIfAborted()
+    if (isFullError(error))
+      throw new RunnerError("disk_full", "The disk is full.", { cause: error })
     const message = `The input ${input.key} could not be brought to the runner.`
     throw new RunnerError("input_failed", message, { cause: error })
   }

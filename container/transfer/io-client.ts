@@ -47,6 +47,9 @@ export function openIoClient(order: TaskOrder, boot: string, kill: AbortControll
       }
       const method = request.method ?? "GET"
       const message = `The Worker answered ${response.status} to ${method} ${path}.`
+      if (response.status === 507) {
+        throw new RunnerError("disk_full", "The disk of the service has no room for the outputs.")
+      }
       if (response.status < 500 && !RETRIABLE.has(response.status)) {
         throw new RunnerError("internal", message)
       }

@@ -14,6 +14,7 @@ export const failureCode = z.enum([
   "filter_error",
   "input_deleted",
   "input_failed",
+  "inputs_too_large",
   "internal",
   "invalid_input",
   "invalid_option",

@@ -21,6 +21,12 @@ export const BOOT_HEADER = "lathe-boot"
 export const OUTPUT_PART_BYTES = 32 * 1024 * 1024
 export const OUTPUT_PARTS_AT_ONCE = 4
 
+/** What stays free, by default, of a disk that media share with the service's own state. */
+export const DISK_RESERVE_BYTES = 1024 ** 3
+
+/** The least room for what its tools write with which a task that stores outputs is begun. */
+export const WORKSPACE_BYTES_MIN = 16 * 1024 * 1024
+
 /** A runner reports at least this often, and a lease outlives three silences. */
 export const HEARTBEAT_MS = 10_000
 export const LEASE_MS = 35_000

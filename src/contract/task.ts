@@ -7,6 +7,8 @@ const taskInput = z.object({
   key: fileKey,
   /** Name in the workspace: the key and the extension of the file's own name. */
   name: z.string(),
+  /** The file that it is; inputs that are one file are brought to the runner once. */
+  file_id: z.uuid().optional(),
   size_bytes: z.int().nonnegative(),
   /** Length of the media, where its probe knew it. */
   duration_seconds: z.number().optional(),
@@ -48,6 +50,16 @@ export type TaskOutput = z.infer<typeof taskOutput>
 
 /** The answer to `POST /tasks`, 202: the process that took it. */
 export const taskAccepted = z.object({ boot: z.string() })
+
+/** Inputs by the file that they are; one that does not say so is a file of its own. */
+export function groupInputs(inputs: readonly TaskInput[]): TaskInput[][] {
+  return [...Map.groupBy(inputs, ({ key, file_id }) => file_id ?? `key ${key}`).values()]
+}
+
+/** Bytes of inputs, each file counted once. */
+export function inputBytesOf(inputs: readonly TaskInput[]): number {
+  return groupInputs(inputs).reduce((sum, [first]) => sum + (first?.size_bytes ?? 0), 0)
+}
 
 /** Name that an input has in the workspace, from its key and the name of its file. */
 export function inputName(key: string, fileName: string): string {

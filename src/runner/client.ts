@@ -16,8 +16,15 @@ export function ioOrigin(env: Env, taskId: string): string {
   return `${settingsOf(env).IO_ORIGIN ?? "http://worker.internal"}/io/${taskId}`
 }
 
-/** `accepted` names the process that took the task; the others say why none did. */
-export type PostResult = { accepted: string } | { refused: string } | { unreachable: string }
+/**
+ * `accepted` names the process that took the task; the others say why none did. `full`: its disk has
+ * no room for the task beside what it has.
+ */
+export type PostResult =
+  | { accepted: string }
+  | { refused: string }
+  | { full: string }
+  | { unreachable: string }
 
 /** Hands a task to the runner of a slot; the same task and fence may be handed over again. */
 export async function postTask(env: Env, order: TaskOrder): Promise<PostResult> {
@@ -25,6 +32,7 @@ export async function postTask(env: Env, order: TaskOrder): Promise<PostResult> 
     const { status, text } = isPlain(env)
       ? await callPlain(env, "POST", "/tasks", JSON.stringify(order))
       : await withTimeout(containerOf(env, order.slot).post(order))
+    if (status === 507) return { full: text }
     if (status !== 202) return { refused: `${status} ${text}` }
     return { accepted: taskAccepted.parse(JSON.parse(text)).boot }
   } catch (error) {

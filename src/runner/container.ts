@@ -13,12 +13,15 @@ import type { PoolName } from "./pools.ts"
 import { readTaskToken } from "./token.ts"
 
 const PORT = 8788
+/** A container's disk is its task's alone: the service keeps no state on it. */
+const DISK_RESERVE_BYTES = 64 * 1024 * 1024
 const ENVIRONMENT = {
   RUNNER_HOST: "0.0.0.0",
   RUNNER_PORT: String(PORT),
   RUNNER_CAPACITY: "1",
   // Another container may be on another machine, where the sandbox works.
   SELF_TESTS_MAX: "3",
+  DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
 }
 const CALL_MS = 10_000
 

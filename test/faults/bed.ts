@@ -16,6 +16,9 @@ import type { Receiver } from "./receiver.ts"
 /** Tasks at once; a trial account may have as many. */
 export const CAPACITY = 4
 
+/** Little of the small disk that workspaces have where its being full is tried. */
+const DISK_RESERVE_BYTES = 4 * 1024 * 1024
+
 const AWAY_MS_MAX = 60_000
 const TRY_AGAIN_MS = 100
 
@@ -48,6 +51,7 @@ export async function openBed(settings: Record<string, string> = {}): Promise<Be
     await startService({
       FFMPEG_PATH: ffmpegPath,
       RUNNER_CAPACITY: String(CAPACITY),
+      DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
       ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
       IO_ORIGIN: proxy.origin,
       ...settings,

@@ -15,6 +15,8 @@ import { inputFailure } from "./reconcile.ts"
 
 /** A task that no runner took by then waits again; being refused costs none of its budgets. */
 const POST_MS_MAX = 120_000
+/** A full disk gets room when another task ends; meanwhile the slot may suit a smaller one. */
+const FULL_MS_MAX = 10_000
 const RETRY_MS = 200
 /** A platform that has no container to give refuses those who ask it too often. */
 const RETRY_MS_MAX = 2_000
@@ -77,7 +79,7 @@ async function post(
   order: TaskOrder,
   findOwn: FindOwn,
 ): Promise<DispatchOutcome> {
-  const until = Date.now() + POST_MS_MAX
+  const startedAt = Date.now()
   let waitMs = RETRY_MS
   for (let task = findOwn(); task && isDispatching(task); task = findOwn()) {
     const result = await postTask(env, order)
@@ -88,7 +90,8 @@ async function post(
       if (isDispatching(posted)) queue.save(runningTask(posted, result.accepted, Date.now()))
       return "running"
     }
-    if (Date.now() > until) return "no capacity"
+    const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX
+    if (Date.now() - startedAt > patienceMs) return "no capacity"
     await scheduler.wait(waitMs)
     waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
   }
@@ -110,6 +113,7 @@ async function makeOrder(env: Env, { task, inputs }: ClaimedTask): Promise<TaskO
     inputs: inputs.map(({ key, file }) => ({
       key,
       name: inputName(key, file?.name ?? ""),
+      ...(file && { file_id: file.id }),
       size_bytes: file?.sizeBytes ?? 0,
       ...(file?.probe?.duration !== undefined && { duration_seconds: file.probe.duration }),
     })),

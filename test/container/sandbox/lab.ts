@@ -89,7 +89,8 @@ export async function openSandboxLab(
   await putFile(join(outside, "sound.wav"), makeWave(CANARY.repeat(100)), uid)
   const listeners = await openListeners(join(outside, "socket"), uid)
   const before = (await readdir(outside)).length
-  const taskSandbox = { sandbox, uid: sandbox.firstUid }
+  const { workspaceBytes } = sandbox.limits
+  const taskSandbox = { sandbox, uid: sandbox.firstUid, workspaceBytes }
   const lab: SandboxLab = {
     taskSandbox,
     workspace,

@@ -4,13 +4,14 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import type { ProcessSpec } from "../../../container/sandbox/process.ts"
+import { runnerSandbox } from "../../../container/sandbox/sandbox.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import { processesIn } from "../harness.ts"
 
 /** No sandbox, since a shell needs what a sandbox refuses. */
 const bare = {
-  taskSandbox: { sandbox: describeSandbox("none", makeSettings(readEnvironment({}))), uid: null },
+  taskSandbox: runnerSandbox(describeSandbox("none", makeSettings(readEnvironment({})))),
   access: "write" as const,
 }
 let folder: string

@@ -1,0 +1,120 @@
+import { statfsSync } from "node:fs"
+import { writeFile, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
+import type { TaskInput, TaskOrder } from "../../../src/contract/task.ts"
+import { mountSmallDisk } from "../../support/small-disk.ts"
+import type { SmallDisk } from "../../support/small-disk.ts"
+import { ENDLESS, startHarness, waitFor } from "../harness.ts"
+import type { Harness } from "../harness.ts"
+
+const MIB = 1024 ** 2
+const DISK_BYTES = 128 * MIB
+const RESERVE_BYTES = 32 * MIB
+
+/** Writes 3.5 MB for each picture, in small files or in one. */
+const PICTURES = "-f lavfi -i color=s=1280x720"
+const SEGMENTS = `${PICTURES} -f segment -segment_time 0.1 -c:v rawvideo -f rawvideo out_1`
+const ONE_FILE = `${PICTURES} -f rawvideo out_1`
+
+describe("a runner on a small disk", () => {
+  let disk: SmallDisk | null = null
+  let harness: Harness
+
+  beforeEach(async ({ skip }) => {
+    disk = mountSmallDisk(DISK_BYTES)
+    if (!disk) return skip("this process may not mount")
+    const limits = { ...DEFAULT_TOOL_LIMITS, diskReserveBytes: RESERVE_BYTES }
+    harness = await startHarness({ workDir: disk.path, limits })
+  })
+
+  afterEach(async () => {
+    if (disk) await harness.close().catch(() => undefined)
+    disk?.[Symbol.dispose]()
+  })
+
+  /** An order with inputs of these sizes, of which only the first has bytes. */
+  function withInputs(sizes: number[], words = ENDLESS): TaskOrder {
+    harness.io.inputs.set("in_1", new Uint8Array(sizes[0] ?? 0))
+    const inputs: TaskInput[] = sizes.map((size_bytes, index) => {
+      return { key: `in_${index + 1}`, name: `in_${index + 1}`, size_bytes }
+    })
+    return harness.order([words], { inputs })
+  }
+
+  function orderOf(words: string): TaskOrder {
+    return harness.order([words.split(" ")])
+  }
+
+  test("fails a task for good whose inputs do not fit the whole disk", async () => {
+    expect(await harness.finish(withInputs([DISK_BYTES]))).toMatchObject({
+      kind: "failed",
+      blame: "caller",
+      failure: { code: "inputs_too_large", message: expect.stringContaining("128 MiB") },
+    })
+  })
+
+  test("refuses a task that does not fit beside another, and takes it after that", async () => {
+    const first = withInputs([40 * MIB])
+    expect((await harness.call("POST", "/tasks", first)).status).toBe(202)
+    const second = withInputs([50 * MIB])
+    const refused = await harness.call("POST", "/tasks", second)
+    expect(refused.status).toBe(507)
+    expect(await refused.json()).toEqual({ error: "no room" })
+    await harness.call("DELETE", `/tasks/${first.task_id}?fence=1`)
+    await waitFor(async () => (await harness.call("POST", "/tasks", second)).status === 202)
+  })
+
+  test("refuses a task while something else has the disk down to its reserve", async () => {
+    const filler = join(harness.settings.workDir, "filler")
+    await writeFile(filler, new Uint8Array(DISK_BYTES - RESERVE_BYTES))
+    const order = orderOf("-f lavfi -i color=d=0.2:s=64x36 out_1")
+    expect((await harness.call("POST", "/tasks", order)).status).toBe(507)
+    await rm(filler)
+    expect(await harness.finish(order)).toMatchObject({ kind: "finished" })
+  })
+
+  async function finishRaw(words: string) {
+    const order = orderOf(words)
+    const outputs = [{ key: "out_1", name: "out.raw" }]
+    return await harness.finish({ ...order, work: { ...order.work, outputs } })
+  }
+
+  test("ends a tool whose files together take more than its part", async () => {
+    const report = await finishRaw(SEGMENTS)
+    expect(report).toMatchObject({ kind: "failed", blame: "ours", failure: { code: "disk_full" } })
+  })
+
+  test("lets no single file of a tool take the disk down to its reserve", async () => {
+    let leastBytes = DISK_BYTES
+    const watch = setInterval(() => {
+      const { bavail, bsize } = statfsSync(harness.settings.workDir)
+      leastBytes = Math.min(leastBytes, bavail * bsize)
+    }, 2)
+    const report = await finishRaw(ONE_FILE)
+    clearInterval(watch)
+    expect(report).toMatchObject({ kind: "failed", blame: "ours", failure: { code: "disk_full" } })
+    expect(leastBytes).toBeLessThan(DISK_BYTES)
+    expect(leastBytes).toBeGreaterThanOrEqual(RESERVE_BYTES)
+  })
+
+  test("ends a tool when something else takes the disk down to its reserve", async () => {
+    const order = orderOf(ENDLESS.join(" "))
+    expect((await harness.call("POST", "/tasks", order)).status).toBe(202)
+    await waitFor(() => harness.io.reports.some(({ kind }) => kind === "started"))
+    await writeFile(
+      join(harness.settings.workDir, "filler"),
+      new Uint8Array(DISK_BYTES - RESERVE_BYTES),
+    )
+    const report = await waitFor(() => harness.io.reports.find(({ kind }) => kind === "failed"))
+    expect(report).toMatchObject({ blame: "ours", failure: { code: "disk_full" } })
+  })
+
+  test("fails a task as one for which the disk is full when its outputs are refused", async () => {
+    harness.io.intercept = (call) =>
+      call.startsWith("PUT /outputs/") ? new Response(null, { status: 507 }) : null
+    const report = await harness.finish(orderOf("-f lavfi -i color=d=0.2:s=64x36 out_1"))
+    expect(report).toMatchObject({ blame: "ours", failure: { code: "disk_full" } })
+  })
+})

@@ -1,0 +1,26 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmdirSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** A file system of its own of `bytes`, which is gone when it is disposed of. */
+export type SmallDisk = Disposable & { path: string }
+
+/** Mounts one; null where this process may not. */
+export function mountSmallDisk(bytes: number): SmallDisk | null {
+  const path = mkdtempSync(join(tmpdir(), "lathe-disk-"))
+  try {
+    const options = `size=${bytes},mode=711`
+    execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path], { stdio: "ignore" })
+  } catch {
+    rmdirSync(path)
+    return null
+  }
+  return {
+    path,
+    [Symbol.dispose]() {
+      execFileSync("umount", ["--lazy", path])
+      rmdirSync(path)
+    },
+  }
+}
