@@ -16,6 +16,8 @@ export type Env = Record<keyof Settings, string | undefined> &
     RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
     /** The way to a runner that is a plain process, where users' URLs take another one. */
     RUNNER?: Fetcher
+    /** Says how much room the disk of the state has, where that is a disk of this machine. */
+    DISK?: Fetcher
   }
 
 const parsed = new WeakMap<object, Settings>()
@@ -34,6 +36,7 @@ export function limitsOf(plan: Plan, values: Settings): Limits {
   const prefix = plan === "trial" ? "TRIAL" : "PAID"
   return {
     fileBytesMax: values[`${prefix}_FILE_BYTES_MAX`] ?? LIMITS[plan].fileBytesMax,
+    inputBytesMax: values[`${prefix}_INPUT_BYTES_MAX`] ?? LIMITS[plan].inputBytesMax,
     requestsPerMinute: values[`${prefix}_REQUESTS_PER_MINUTE`] ?? LIMITS[plan].requestsPerMinute,
     runningJobsMax: values[`${prefix}_RUNNING_JOBS_MAX`] ?? LIMITS[plan].runningJobsMax,
   }

@@ -1,7 +1,9 @@
 import { z } from "zod"
-import { RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
+import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
+import { INSTANCE_TYPES } from "./runner/instance-types.ts"
 
 const count = z.coerce.number().int().positive()
+const instanceType = z.enum(INSTANCE_TYPES).optional()
 
 /** Settings an operator may set in the environment; each has a default that suits one machine. */
 export const settings = z.object({
@@ -23,6 +25,19 @@ export const settings = z.object({
   RUNNER_INSTANCES: count.default(10),
   LIGHT_INSTANCES: count.default(10),
   FETCH_INSTANCES: count.default(5),
+  /** Their sizes, where they are not those of src/runner/pools.ts. */
+  RUNNER_INSTANCE_TYPE: instanceType,
+  LIGHT_INSTANCE_TYPE: instanceType,
+  FETCH_INSTANCE_TYPE: instanceType,
+  /**
+   * Bytes of the disk of one machine that media never take, so that there is room for rows: below
+   * it uploads are refused and no task is begun.
+   */
+  DISK_RESERVE_BYTES: count.default(DISK_RESERVE_BYTES),
+  /** An upload of which no byte came for so long is ended, in seconds; any other body, too. */
+  UPLOAD_IDLE_SECONDS: count.default(30),
+  /** A body that brings less than this on average, over twice that time, is ended, too. */
+  UPLOAD_BYTES_PER_SECOND_MIN: count.default(4096),
   /** Where a plain runner reaches this Worker for inputs, outputs and reports. */
   IO_ORIGIN: z.url().optional(),
   /** Longest run of a command, all its entries together, in seconds. */
@@ -43,9 +58,11 @@ export const settings = z.object({
   JOB_DAYS_MAX: count.default(90),
   /** Numbers that replace those of src/plans.ts. */
   TRIAL_FILE_BYTES_MAX: count.optional(),
+  TRIAL_INPUT_BYTES_MAX: count.optional(),
   TRIAL_REQUESTS_PER_MINUTE: count.optional(),
   TRIAL_RUNNING_JOBS_MAX: count.optional(),
   PAID_FILE_BYTES_MAX: count.optional(),
+  PAID_INPUT_BYTES_MAX: count.optional(),
   PAID_REQUESTS_PER_MINUTE: count.optional(),
   PAID_RUNNING_JOBS_MAX: count.optional(),
 })

@@ -4,7 +4,6 @@ import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
 import { POOLS } from "../../src/runner/pools.ts"
 import { writeStateFile } from "../local/state-folder.ts"
-import { instanceTypeSetting } from "./settings.ts"
 import type { WorkerVariables } from "./settings.ts"
 
 /** Root of the repository, which wrangler.toml's paths are relative to. */
@@ -128,7 +127,7 @@ function deriveContainer(
   vars: WorkerVariables,
 ): z.infer<typeof container> {
   const pool = Object.values(POOLS).find(({ className }) => className === source.class_name)
-  const type = pool && vars[instanceTypeSetting(pool)]
+  const type = pool && vars[pool.instanceTypeSetting]
   const instances = pool && vars[pool.instances]
   const { image_build_context: context } = source
   const imagePath = resolve(CLONE, source.image)

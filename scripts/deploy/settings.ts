@@ -1,16 +1,6 @@
 import { z } from "zod"
-import { POOLS } from "../../src/runner/pools.ts"
-import type { Pool } from "../../src/runner/pools.ts"
 import { settings } from "../../src/settings.ts"
 
-const INSTANCE_TYPES = [
-  "lite",
-  "basic",
-  "standard-1",
-  "standard-2",
-  "standard-3",
-  "standard-4",
-] as const
 const NAME_CHARACTERS_MAX = 40
 
 /** A variable of the deployed Worker that names the settings which override wrangler.toml's. */
@@ -25,6 +15,7 @@ const serviceSettings = settings.omit({
   ANNOUNCE_TOKEN: true,
   RUNNER_CAPACITY: true,
   IO_ORIGIN: true,
+  DISK_RESERVE_BYTES: true,
 })
 
 /** Settings of the deployment: variables of the Worker that only the next deployment reads. */
@@ -33,12 +24,7 @@ const deploymentSettings = z.object({
   LATHE_DOMAIN: z.string().regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "expected a host name"),
 })
 
-/** The instance type of the containers of each pool. */
-const instanceTypes = Object.fromEntries(
-  Object.values(POOLS).map((pool) => [instanceTypeSetting(pool), z.enum(INSTANCE_TYPES)] as const),
-)
-
-const shape = { ...serviceSettings.shape, ...deploymentSettings.shape, ...instanceTypes }
+const shape = { ...serviceSettings.shape, ...deploymentSettings.shape }
 const settingNames = z.object(shape).keyof().options
 
 const deploymentName = z
@@ -58,11 +44,6 @@ export type Wanted = {
   dropped: string[]
   /** What is wrong with them, a sentence each. */
   problems: string[]
-}
-
-/** The setting that sizes the containers of a pool: `RUNNER_INSTANCE_TYPE` for `RUNNER_INSTANCES`. */
-export function instanceTypeSetting({ instances }: Pool): string {
-  return instances.replace(/_INSTANCES$/, "_INSTANCE_TYPE")
 }
 
 /** Reads the name and the settings of a deployment from the environment. */

@@ -7,6 +7,7 @@ import { z } from "zod"
 import { readHosts } from "../../src/contract/user-url.ts"
 import { bundleWorker } from "./bundle.ts"
 import { outboundWorker, OUTBOUND_WORKER } from "./outbound-worker.ts"
+import { diskHandler } from "./disk-handler.ts"
 import { canDieWithParent } from "./parent-death.ts"
 import type { ServiceConfig } from "./service-config.ts"
 import { entryPatch } from "./entry-patch.ts"
@@ -46,7 +47,7 @@ export async function makeWorker(
   // A handler of Miniflare's that rejects, as by a target that is no path, ends no more than its
   // request.
   EventEmitter.captureRejections = true
-  const options = await workerOptions(bindings, socketFolder)
+  const options = await workerOptions(bindings, { stateDir: config.stateDir, socketFolder })
   const outbound = outboundWorker({
     allowedHosts: readHosts(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
     refusesPublicHosts: config.refusesPublicHosts,
@@ -80,7 +81,10 @@ export async function makeWorker(
   return miniflare
 }
 
-async function workerOptions(bindings: WorkerBindings, socketFolder: string) {
+async function workerOptions(
+  bindings: WorkerBindings,
+  { stateDir, socketFolder }: { stateDir: string; socketFolder: string },
+) {
   // Else it warns of missing secrets, which `bindings` has.
   process.env["WRANGLER_LOG"] ??= "error"
   const {
@@ -99,6 +103,7 @@ async function workerOptions(bindings: WorkerBindings, socketFolder: string) {
     outboundService: OUTBOUND_WORKER,
     serviceBindings: {
       RUNNER: { external: { address: new URL(bindings.RUNNER_ORIGIN).host, http: {} } },
+      DISK: { node: diskHandler(stateDir) },
     },
     modules: [{ type: "ESModule" as const, path: "index.js", contents }],
   }

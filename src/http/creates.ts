@@ -3,6 +3,7 @@ import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import type { CreateRequest, FoundInput, InputReference, JsonKind } from "../kinds/kind.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
+import { findInputRoom } from "../pipeline/jobs/input-room.ts"
 import { acceptJob, findAccepted } from "../pipeline/jobs/create.ts"
 import type { Accepted } from "../pipeline/jobs/create.ts"
 import { findFiles } from "../storage/files.ts"
@@ -86,12 +87,31 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   const usable = kind.readUsable(body)
   const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable))
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
+  const oversized = await judgeRoom(c, rootOf(kind.inputField("")), inputs)
   const webhook = "webhook" in body ? body.webhook : null
   const webhooks = typeof webhook === "string" ? webhookFaults(c, "webhook", webhook) : []
   return {
-    faults: [...webhooks, ...unreadable, ...unusable, ...kind.judge(usable, inputs, malformed)],
+    faults: [
+      ...webhooks,
+      ...unreadable,
+      ...unusable,
+      ...oversized,
+      ...kind.judge(usable, inputs, malformed),
+    ],
     inputs,
   }
+}
+
+/** What is wrong with inputs as a whole: a file that several name counts once. */
+async function judgeRoom(c: AppContext, field: string, inputs: FoundInput[]): Promise<Fault[]> {
+  const files = new Map(inputs.map(({ fileId, file }) => [fileId, file?.sizeBytes ?? 0]))
+  const bytes = files.values().reduce((sum, each) => sum + each, 0)
+  if (bytes === 0) return []
+  const { bytesMax, boundBy } = await findInputRoom(c.env, c.get("limits"))
+  if (bytes <= bytesMax) return []
+  const whose = boundBy === "plan" ? "this account" : "this service, by the disk that it works on,"
+  const message = `the inputs have ${bytes} bytes together, and ${whose} may have ${bytesMax}`
+  return [{ field, code: "inputs_too_large", message }]
 }
 
 /** The account's files that references name, and what is wrong with those that cannot be read. */

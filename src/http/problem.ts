@@ -20,9 +20,11 @@ export const PROBLEMS = {
   misdirected_request: { status: 421, title: "The host is not one of this service" },
   unprocessable: { status: 422, title: "Fields of the request cannot be used" },
   rate_limit_exceeded: { status: 429, title: "The key made too many requests" },
+  too_many_uploads: { status: 429, title: "The key has too many uploads open" },
   headers_too_large: { status: 431, title: "The head of the request is too large" },
   internal: { status: 500, title: "Something failed inside the service" },
   overloaded: { status: 503, title: "The service has no room at the moment" },
+  storage_full: { status: 507, title: "The service has no room to store more" },
 } as const satisfies Record<string, { status: number; title: string }>
 
 export type ProblemCode = keyof typeof PROBLEMS
@@ -57,6 +59,13 @@ export function unprocessables(details: Fault[], cause?: unknown): Problem {
   const [first] = details
   const message = first ? `${first.field}: ${first.message}` : "The request cannot be used."
   return new Problem("unprocessable", message, { details, cause })
+}
+
+/** What is to be stored does not fit the disk, of which rows and running work need the rest. */
+export function storageFull(cause?: unknown): Problem {
+  const message =
+    "The disk of the service is full; send it again when files were deleted or the operator made room."
+  return new Problem("storage_full", message, { cause })
 }
 
 export function notFound(what: string): Problem {

@@ -11,6 +11,7 @@ import type { Env } from "../env.ts"
 import { newId } from "../ids.ts"
 import type { TaskRun } from "../rpc.ts"
 import { databaseOf } from "../storage/database.ts"
+import { spaceOf } from "../storage/state-disk.ts"
 import { memberObjectKey, outputObjectKey } from "../storage/objects.ts"
 import { findInputObject, findOutputKeys } from "../storage/tasks.ts"
 import { closeUpload, findUpload, openUpload } from "../storage/uploads.ts"
@@ -123,9 +124,23 @@ function decode(encoded: string): string | null {
 }
 
 async function storeOutput(c: IoContext, objectKey: string): Promise<Response> {
-  if (c.req.header("content-length") === undefined) return say(411, "content-length")
-  await c.env.MEDIA.put(objectKey, c.req.raw.body ?? "", { httpMetadata: metadataOf(c) })
-  return say(200, "stored")
+  return await withSpace(c, async () => {
+    await c.env.MEDIA.put(objectKey, c.req.raw.body ?? "", { httpMetadata: metadataOf(c) })
+    return say(200, "stored")
+  })
+}
+
+/** Stores a body of a known length; 507 where the disk has no room for it. */
+async function withSpace(c: IoContext, store: () => Promise<Response>): Promise<Response> {
+  const length = c.req.header("content-length")
+  if (length === undefined) return say(411, "content-length")
+  const space = await spaceOf(c.env)(Number(length))
+  if (!space) return say(507, "the disk is full")
+  try {
+    return await store()
+  } finally {
+    space.release()
+  }
 }
 
 async function beginParts(c: IoContext, objectKey: string): Promise<Response> {
@@ -146,9 +161,12 @@ async function beginParts(c: IoContext, objectKey: string): Promise<Response> {
 async function storePart(c: IoContext, objectKey: string): Promise<Response> {
   const begun = await findBegun(c, objectKey)
   if (!begun) return say(404, "no such upload")
-  if (!c.req.raw.body) return say(400, "body")
-  const part = await begun.multipart.uploadPart(Number(c.req.param("part")), c.req.raw.body)
-  return Response.json({ etag: part.etag })
+  const { body } = c.req.raw
+  if (!body) return say(400, "body")
+  return await withSpace(c, async () => {
+    const part = await begun.multipart.uploadPart(Number(c.req.param("part")), body)
+    return Response.json({ etag: part.etag })
+  })
 }
 
 async function completeParts(c: IoContext, objectKey: string): Promise<Response> {

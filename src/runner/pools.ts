@@ -1,6 +1,9 @@
 import type { Settings } from "../settings.ts"
+import { INSTANCE_DISK_BYTES } from "./instance-types.ts"
+import type { INSTANCE_TYPES } from "./instance-types.ts"
 
 type InstancesSetting = Extract<keyof Settings, `${string}_INSTANCES`>
+type InstanceTypeSetting = Extract<keyof Settings, `${string}_INSTANCE_TYPE`>
 
 /** A pool of runners: one container class on Cloudflare, and slots of the plain runner elsewhere. */
 export type Pool = {
@@ -10,7 +13,9 @@ export type Pool = {
   binding: string
   /** The setting that says how many containers may run at once. */
   instances: InstancesSetting
-  instanceType: string
+  /** The size of its containers, where the setting says no other. */
+  instanceType: (typeof INSTANCE_TYPES)[number]
+  instanceTypeSetting: InstanceTypeSetting
   /** What its containers reach beside the Worker's I/O routes. */
   network: "none" | "proxy"
 }
@@ -26,6 +31,7 @@ export const POOLS = {
     binding: "MEDIA_RUNNER",
     instances: "RUNNER_INSTANCES",
     instanceType: "standard-4",
+    instanceTypeSetting: "RUNNER_INSTANCE_TYPE",
     network: "none",
   },
   light: {
@@ -33,6 +39,7 @@ export const POOLS = {
     binding: "LIGHT_RUNNER",
     instances: "LIGHT_INSTANCES",
     instanceType: "basic",
+    instanceTypeSetting: "LIGHT_INSTANCE_TYPE",
     network: "none",
   },
   fetch: {
@@ -40,6 +47,7 @@ export const POOLS = {
     binding: "FETCH_RUNNER",
     instances: "FETCH_INSTANCES",
     instanceType: "standard-1",
+    instanceTypeSetting: "FETCH_INSTANCE_TYPE",
     network: "proxy",
   },
 } as const satisfies Record<string, Pool>
@@ -60,6 +68,15 @@ export function poolOf(name: string): (typeof POOLS)[PoolName] {
 export function slotNames(pool: string, settings: Settings): string[] {
   const count = settings.RUNNER_ORIGIN ? settings.RUNNER_CAPACITY : settings[poolOf(pool).instances]
   return Array.from({ length: count }, (_, index) => `${pool}-${index}`)
+}
+
+/** What the image and the system take of a container's disk. */
+const SYSTEM_BYTES = 1024 ** 3
+
+/** Bytes of the disk that a task of a pool has, where the pool's runners are containers. */
+export function containerDiskBytes(pool: string, settings: Settings): number {
+  const { instanceType, instanceTypeSetting } = poolOf(pool)
+  return INSTANCE_DISK_BYTES[settings[instanceTypeSetting] ?? instanceType] - SYSTEM_BYTES
 }
 
 /** The pool that a slot belongs to, by its name. */

@@ -1,5 +1,6 @@
 import { newId } from "../ids.ts"
 import type { AccountDatabase } from "./database.ts"
+import type { HeldSpace, HoldSpace } from "./state-disk.ts"
 import { uploadObjectKey } from "./objects.ts"
 import type { Upload } from "./schema/uploads.ts"
 import { openUpload } from "./uploads.ts"
@@ -7,17 +8,20 @@ import { openUpload } from "./uploads.ts"
 /** R2 takes parts from this size on, all equal but the last, and at most so many of them. */
 const PART_BYTES_MIN = 5 * 1024 * 1024
 const PARTS_MAX = 10_000
-const PARTS_AT_ONCE = 2
 const FIRST_BYTES = 256 * 1024
 
-/** An object on its way into R2, part by part; at most three parts are held. */
+/** An object on its way into R2, part by part; two parts are held: one comes in, one goes out. */
 export type PartWriter = {
   readonly upload: Upload
   readonly bucket: R2Bucket
   readonly database: AccountDatabase
+  readonly bytesMax: number
   /** Above one part the object is written in parts of this size, in bytes. */
   readonly partBytes: number
-  readonly inFlight: Set<Promise<void>>
+  /** How bytes are held on the disk before they are sent. */
+  readonly holdSpace: HoldSpace
+  /** The part that is under way. */
+  inFlight: Promise<void> | null
   readonly parts: R2UploadedPart[]
   /** Memory of parts that were sent, for the next ones. */
   readonly spare: Uint8Array[]
@@ -33,7 +37,7 @@ export type PartWriter = {
 export function openPartWriter(
   bucket: R2Bucket,
   database: AccountDatabase,
-  bytesMax: number,
+  { bytesMax, holdSpace }: { bytesMax: number; holdSpace: HoldSpace },
 ): PartWriter {
   const id = newId()
   const { accountId } = database
@@ -50,8 +54,10 @@ export function openPartWriter(
     upload,
     bucket,
     database,
+    bytesMax,
     partBytes: Math.max(PART_BYTES_MIN, Math.ceil(bytesMax / PARTS_MAX)),
-    inFlight: new Set(),
+    holdSpace,
+    inFlight: null,
     parts: [],
     spare: [],
     partsBegun: 0,
@@ -63,8 +69,8 @@ export function openPartWriter(
   }
 }
 
-/** Adds bytes; waits while as many parts are under way as may be. */
-export async function writeBytes(writer: PartWriter, bytes: Uint8Array): Promise<void> {
+/** Adds bytes; waits while a whole part is still under way. False where the disk has no room. */
+export async function writeBytes(writer: PartWriter, bytes: Uint8Array): Promise<boolean> {
   let rest = bytes
   while (rest.byteLength > 0) {
     makeRoom(writer, rest.byteLength)
@@ -72,21 +78,29 @@ export async function writeBytes(writer: PartWriter, bytes: Uint8Array): Promise
     writer.buffer.set(rest.subarray(0, taken), writer.filledBytes)
     writer.filledBytes += taken
     rest = rest.subarray(taken)
-    if (writer.filledBytes === writer.partBytes) await flushPart(writer)
+    if (writer.filledBytes === writer.partBytes && !(await flushPart(writer))) return false
   }
+  return true
 }
 
-/** Makes the object whole; answers its size in bytes. */
-export async function finishObject(writer: PartWriter, metadata: R2HTTPMetadata): Promise<number> {
+/** Makes the object whole; answers its size in bytes, null where the disk has no room. */
+export async function finishObject(
+  writer: PartWriter,
+  metadata: R2HTTPMetadata,
+): Promise<number | null> {
   const { upload, bucket, buffer, filledBytes } = writer
   if (!writer.multipart) {
+    const space = await writer.holdSpace(filledBytes)
+    if (!space) return null
     await begin(writer)
     const bytes = buffer.subarray(0, filledBytes)
-    await bucket.put(upload.objectKey, bytes, { httpMetadata: metadata })
+    await bucket
+      .put(upload.objectKey, bytes, { httpMetadata: metadata })
+      .finally(() => space.release())
     return filledBytes
   }
-  if (filledBytes > 0) await flushPart(writer)
-  await Promise.all(writer.inFlight)
+  if (filledBytes > 0 && !(await flushPart(writer))) return null
+  await writer.inFlight
   await writer.multipart.complete(
     writer.parts.toSorted((one, other) => one.partNumber - other.partNumber),
   )
@@ -95,7 +109,7 @@ export async function finishObject(writer: PartWriter, metadata: R2HTTPMetadata)
 
 /** Waits for what is under way, so that it can be abandoned; false where nothing was stored. */
 export async function stopWriting(writer: PartWriter): Promise<boolean> {
-  await Promise.allSettled(writer.inFlight)
+  await Promise.allSettled([writer.inFlight])
   return writer.begun
 }
 
@@ -105,20 +119,21 @@ async function begin(writer: PartWriter): Promise<void> {
   await openUpload(writer.database, writer.upload)
 }
 
-async function flushPart(writer: PartWriter): Promise<void> {
-  const { inFlight, buffer, filledBytes } = writer
-  writer.multipart ??= await beginMultipart(writer)
-  if (inFlight.size >= PARTS_AT_ONCE) await Promise.race(inFlight)
+async function flushPart(writer: PartWriter): Promise<boolean> {
+  const { buffer, filledBytes } = writer
+  await writer.inFlight
+  const space = await writer.holdSpace(filledBytes)
+  if (!space) return false
+  writer.multipart ??= await beginMultipart(writer, space)
   writer.partsBegun += 1
   const sent = sendPart(writer, writer.multipart, buffer.subarray(0, filledBytes))
-  inFlight.add(sent)
-  sent.then(
-    () => inFlight.delete(sent),
-    () => undefined, // It stays there, and whoever waits next hears of it.
-  )
+  writer.inFlight = sent.finally(() => space.release())
+  // Whoever waits for it next hears of its failure.
+  writer.inFlight.catch(() => undefined)
   writer.storedBytes += filledBytes
   writer.filledBytes = 0
   writer.buffer = writer.spare.pop() ?? new Uint8Array(writer.partBytes)
+  return true
 }
 
 async function sendPart(
@@ -130,18 +145,29 @@ async function sendPart(
   if (bytes.byteLength === writer.partBytes) writer.spare.push(bytes)
 }
 
-async function beginMultipart(writer: PartWriter): Promise<R2MultipartUpload> {
-  const made = await writer.bucket.createMultipartUpload(writer.upload.objectKey)
-  writer.upload.multipartId = made.uploadId
-  await begin(writer)
-  return made
+async function beginMultipart(writer: PartWriter, space: HeldSpace): Promise<R2MultipartUpload> {
+  let made: R2MultipartUpload | null = null
+  try {
+    made = await writer.bucket.createMultipartUpload(writer.upload.objectKey)
+    writer.upload.multipartId = made.uploadId
+    await begin(writer)
+    return made
+  } catch (error) {
+    space.release()
+    // Without its row nobody would find it.
+    await made?.abort().catch(() => undefined)
+    throw error
+  }
 }
 
-/** The first buffer is small, for small files, and grows to a part's size. */
+/**
+ * The first buffer is small, for small files; the next has all that may come of a part, since what
+ * is outgrown stays in memory for a while.
+ */
 function makeRoom(writer: PartWriter, bytes: number): void {
-  const { buffer, filledBytes, partBytes } = writer
+  const { buffer, bytesMax, filledBytes, partBytes } = writer
   const wanted = Math.min(partBytes, filledBytes + bytes)
   if (wanted <= buffer.byteLength) return
-  writer.buffer = new Uint8Array(Math.min(partBytes, Math.max(wanted, buffer.byteLength * 2)))
+  writer.buffer = new Uint8Array(Math.min(partBytes, Math.max(wanted, bytesMax)))
   writer.buffer.set(buffer.subarray(0, filledBytes))
 }

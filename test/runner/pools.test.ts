@@ -82,7 +82,7 @@ describe("a pool of runners", () => {
       "other: wrangler.toml has no [[migrations]] with OtherRunner in new_sqlite_classes",
       "other: wrangler.toml has no [[containers]] of class OtherRunner",
     ])
-    const bigger = { ...POOLS.light, instanceType: "standard-4" }
+    const bigger = { ...POOLS.light, instanceType: "standard-4" as const }
     expect(findMissing("light", bigger, deployment)).toEqual([
       "light: wrangler.toml: instance_type of LightRunner is basic, not standard-4",
     ])

@@ -7,6 +7,7 @@ import type { Idempotency } from "../../storage/idempotency.ts"
 import { draftInputs, draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
 import type { JobDraft, JobFacts } from "../../storage/job-drafts.ts"
 import type { PartWriter } from "../../storage/part-writer.ts"
+import { spaceOf } from "../../storage/state-disk.ts"
 import type { File } from "../../storage/schema/files.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
@@ -20,13 +21,16 @@ import type { Accepted, BackgroundContext } from "./create.ts"
 
 type Input = Awaited<ReturnType<typeof listTaskInputs>>[number]
 
-/** Makes a new job of the request of one that is over; `gone` names inputs that no longer exist. */
+/**
+ * Makes a new job of the request of one that is over; `gone` names inputs that no longer exist,
+ * `full` is a disk without room for a copy of the job's own file.
+ */
 export async function retryJob(
   env: Env,
   ctx: BackgroundContext,
   job: Job,
   once: Idempotency | null,
-): Promise<Accepted | { gone: string[] }> {
+): Promise<Accepted | { gone: string[] } | "full"> {
   const database = databaseOf(env, job.accountId)
   const earlier = once && (await findAccepted(database, once))
   if (earlier) return earlier
@@ -40,7 +44,9 @@ export async function retryJob(
   try {
     const again = draftAgain(before, inputs)
     if (stored?.objectKey) {
-      await copyObject(env.MEDIA, database, stored.objectKey, (begun) => writers.push(begun))
+      const source = { sourceKey: stored.objectKey, holdSpace: spaceOf(env) }
+      const isCopied = await copyObject(env.MEDIA, database, source, (begun) => writers.push(begun))
+      if (!isCopied) return "full"
     }
     const draft = stored && writers[0] ? withCopy(again, stored, writers[0]) : again
     accepted = await acceptJob(env, ctx, database, { ...draft, once })

@@ -15,7 +15,8 @@ import { enqueueDelivery } from "../webhooks/outbox.ts"
 import { collectGarbage } from "./garbage.ts"
 
 const DAY_MS = 24 * 3_600_000
-const UPLOAD_MS_MAX = DAY_MS
+/** Above UPLOAD_MS_MAX, so that none is removed that is still on its way. */
+const ABANDONED_MS = DAY_MS
 const ACCEPT_MS_MAX = 30_000
 const ROWS_MAX = 100
 
@@ -68,6 +69,6 @@ async function tickDispatchers(env: Env, database: Database): Promise<void> {
 }
 
 async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {
-  const abandoned = await listAbandoned(database, now - UPLOAD_MS_MAX, ROWS_MAX)
+  const abandoned = await listAbandoned(database, now - ABANDONED_MS, ROWS_MAX)
   for (const upload of abandoned) await abandonUpload(env, upload, now)
 }

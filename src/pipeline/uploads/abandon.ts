@@ -6,6 +6,9 @@ import type { PartWriter } from "../../storage/part-writer.ts"
 import type { Upload } from "../../storage/schema/uploads.ts"
 import { closeUpload, markDying } from "../../storage/uploads.ts"
 
+/** An upload takes no longer; a while later the sweep takes it for left by something that died. */
+export const UPLOAD_MS_MAX = 23 * 3_600_000
+
 /** Abandons what a writer began; one that stored nothing has left nothing. */
 export async function abandonWriter(env: Env, writer: PartWriter): Promise<void> {
   if (await stopWriting(writer)) await abandonUpload(env, writer.upload, Date.now())

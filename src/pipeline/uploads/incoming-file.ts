@@ -2,6 +2,7 @@ import { toHex } from "../../crypto/hex.ts"
 import type { Env } from "../../env.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { finishObject, openPartWriter, writeBytes } from "../../storage/part-writer.ts"
+import { spaceOf } from "../../storage/state-disk.ts"
 import type { Upload } from "../../storage/schema/uploads.ts"
 import { abandonWriter } from "./abandon.ts"
 
@@ -15,8 +16,10 @@ export type ReceivedFile = {
 
 /** A caller's file on its way into R2. */
 export type IncomingFile = {
-  write(bytes: Uint8Array): Promise<void>
-  finish(): Promise<ReceivedFile>
+  /** False where the disk has no room for it. */
+  write(bytes: Uint8Array): Promise<boolean>
+  /** Null where the disk has no room for the rest of it. */
+  finish(): Promise<ReceivedFile | null>
   /** Removes what was stored so far, unless a job has taken it meanwhile. */
   abandon(): Promise<void>
 }
@@ -27,15 +30,19 @@ export function openIncomingFile(
   accountId: string,
   { bytesMax, contentType, isHashed }: { bytesMax: number; contentType: string; isHashed: boolean },
 ): IncomingFile {
-  const writer = openPartWriter(env.MEDIA, databaseOf(env, accountId), bytesMax)
+  const writer = openPartWriter(env.MEDIA, databaseOf(env, accountId), {
+    bytesMax,
+    holdSpace: spaceOf(env),
+  })
   const hash = isHashed ? openHash() : null
   return {
     async write(bytes) {
       await hash?.writer.write(bytes)
-      await writeBytes(writer, bytes)
+      return await writeBytes(writer, bytes)
     },
     async finish() {
       const sizeBytes = await finishObject(writer, { contentType })
+      if (sizeBytes === null) return null
       const { upload } = writer
       if (!hash) return { upload, sizeBytes }
       await hash.writer.close()

@@ -4,7 +4,7 @@ import type { AppContext } from "../../http/request.ts"
 import { answerAccepted } from "../../http/creates.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
-import { notFound, Problem, unprocessables } from "../../http/problem.ts"
+import { notFound, Problem, storageFull, unprocessables } from "../../http/problem.ts"
 import { EXAMPLE_ID } from "../../ids.ts"
 import { JOB_STATUSES, jobRecord, statesOfJobStatus, viewJob } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
@@ -124,6 +124,7 @@ async function retry(c: AppContext) {
   // A caller that hangs up must not stop a copy that was begun from being removed.
   c.executionCtx.waitUntil(retried.catch(() => undefined))
   const accepted = await retried
+  if (accepted === "full") throw storageFull()
   if (typeof accepted === "object" && "gone" in accepted) {
     const { inputField } = kindOf(before.kind)
     const message = "there is no such file any more"

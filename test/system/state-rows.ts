@@ -1,0 +1,31 @@
+import { globSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+
+const BUSY_MS_MAX = 5000
+
+/** What is left of uploads in a service's state: rows of D1, and multipart uploads of R2. */
+export function countUploads(stateDir: string): number {
+  return (
+    count(stateDir, "d1", "uploads") +
+    count(stateDir, "r2", "_mf_multipart_uploads where state = 0")
+  )
+}
+
+/** Objects that a service's R2 has. */
+export function countObjects(stateDir: string): number {
+  return count(stateDir, "r2", "_mf_objects")
+}
+
+function count(stateDir: string, store: string, rows: string): number {
+  const paths = globSync(join(stateDir, "v3", store, "**", "*.sqlite"))
+  const [path] = paths.filter((each) => !each.endsWith("metadata.sqlite"))
+  // R2 makes its file with its first object.
+  if (path === undefined) return 0
+  const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX })
+  try {
+    return Number(database.prepare(`select count(*) as count from ${rows}`).get()?.["count"])
+  } finally {
+    database.close()
+  }
+}
