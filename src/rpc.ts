@@ -105,6 +105,11 @@ export type Allowance = {
 export type RateLimiterRpc = DurableObject & {
   /** Takes one request from the key's allowance; null where no such key is valid. */
   take(keyHash: string): Promise<Allowance | null>
+  /** Begins an upload with the key; false where it has as many open as it may. */
+  beginUpload(uploadId: string): Promise<boolean>
+  /** Says that an upload goes on; one that is not renewed counts as over after a while. */
+  renewUpload(uploadId: string): Promise<void>
+  endUpload(uploadId: string): Promise<void>
   /** Looks the key up anew at its next request. */
   forget(): Promise<void>
 }

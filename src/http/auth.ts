@@ -18,6 +18,7 @@ export const authenticate = createMiddleware<App>(async (c, next) => {
   if (!allowance) throw refused()
   const { account } = allowance
   c.set("account", account)
+  c.set("keyHash", hash)
   c.set("limits", limitsOf(account.plan, settingsOf(c.env)))
   c.set("database", databaseOf(c.env, account.id))
   applyAllowance(c, allowance)

@@ -77,7 +77,12 @@ function createOperation<Input extends CreateRequest, Usable>(
       schema: accepted,
       headers: { Location: "The address of the record." },
     },
-    errors: ["idempotency_conflict", "payload_too_large", "unsupported_media_type"],
+    errors: [
+      "idempotency_conflict",
+      "payload_too_large",
+      "request_timeout",
+      "unsupported_media_type",
+    ],
     async handle(c) {
       const request = await readRequest(c, kind, await readJson(c, anyObject))
       const { jobId } = await acceptCreate(c, request, () => draftRequest(c, kind, request))
@@ -113,7 +118,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
       description: `What the ${title} would do, and every error.`,
       schema: validation,
     },
-    errors: ["payload_too_large", "unsupported_media_type"],
+    errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
     async handle(c) {
       const body = await readJson(c, anyObject)
       const { faults, inputs } = await judgeBody(c, kind, body)

@@ -1,5 +1,6 @@
 import { make } from "multipasta"
 import type { MultipartError, PartInfo } from "multipasta"
+import type { BodyReader } from "./body.ts"
 import { Problem, unprocessable } from "./problem.ts"
 
 const READ_BYTES = 256 * 1024
@@ -22,7 +23,7 @@ type Received = PartEvent | { kind: "done" } | { kind: "error"; error: Multipart
 /** Reads a multipart body as it comes; throws the Problem where it is none, or ends early. */
 export async function* readParts(
   contentType: string,
-  body: ReadableStream<Uint8Array>,
+  body: BodyReader,
 ): AsyncGenerator<PartEvent, void> {
   const received: Received[] = []
   const parser = make({
@@ -77,14 +78,13 @@ const TOO_LONG: MultipartError = { _tag: "ReachedLimit", limit: "MaxFieldSize" }
  * which the parser does not survive: trailing dashes wait for the next chunk. The parser may hold
  * the end of one chunk until it is given the next, so two rooms take turns.
  */
-async function* wholeDashes(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader({ mode: "byob" })
+async function* wholeDashes(body: BodyReader): AsyncGenerator<Uint8Array> {
   const rooms = [new Uint8Array(READ_BYTES), new Uint8Array(READ_BYTES)]
   let held = new Uint8Array(0)
   for (;;) {
     const room = rooms.shift() ?? new Uint8Array(READ_BYTES)
-    const { done, value } = await reader.readAtLeast(READ_BYTES, room).catch(hungUp)
-    if (done || !value) break
+    const value = await body.read(room)
+    if (!value) break
     const chunk = held.byteLength > 0 ? join(held, value) : value
     const end = chunk.byteLength - trailingDashes(chunk)
     held = chunk.slice(end)
@@ -92,11 +92,6 @@ async function* wholeDashes(body: ReadableStream<Uint8Array>): AsyncGenerator<Ui
     rooms.push(new Uint8Array(value.buffer))
   }
   if (held.byteLength > 0) yield held
-}
-
-/** The caller closed the connection, or its sending half. */
-function hungUp(cause: unknown): never {
-  throw unprocessable("body", "it ends before its closing boundary", cause)
 }
 
 function trailingDashes(chunk: Uint8Array): number {

@@ -1,6 +1,9 @@
+import { openBody } from "./body.ts"
+import type { BodyReader } from "./body.ts"
 import type { AppContext } from "./request.ts"
 import { readParts } from "./multipart-parts.ts"
-import { Problem, unprocessable } from "./problem.ts"
+import { Problem, storageFull, unprocessable } from "./problem.ts"
+import { hasSpace } from "../storage/state-disk.ts"
 import mime from "mime"
 
 /** What boundaries, headers and fields may add to the file's own bytes. */
@@ -9,8 +12,8 @@ const ENVELOPE_BYTES_MAX = 1024 * 1024
 /** The file part of a multipart body, as its header says; `bytesMax` is the most that may come. */
 export type FilePart = { name: string; contentType: string; bytesMax: number }
 
-/** Where the bytes of a file part go. */
-export type FileSink = { write(bytes: Uint8Array): Promise<void> }
+/** Where the bytes of a file part go; false where the disk has no room for them. */
+export type FileSink = { write(bytes: Uint8Array): Promise<boolean> }
 
 export type MultipartForm = { fields: Map<string, string>; file: FilePart | null }
 
@@ -27,7 +30,9 @@ export async function receiveMultipart(
   let file: FilePart | null = null
   let sink: FileSink | null = null
   let sizeBytes = 0
-  for await (const event of readParts(c.req.header("content-type") ?? "", bodyOf(c, bytesMax))) {
+  const body = bodyOf(c, bytesMax)
+  if (!(await hasSpace(c.env, announcedBytes(c) ?? 0))) throw storageFull()
+  for await (const event of readParts(c.req.header("content-type") ?? "", body)) {
     if (event.kind === "field") addField(fields, event)
     if (event.kind === "file") {
       if (file) throw unprocessable("file", "expected one file, and there are two")
@@ -45,7 +50,7 @@ export async function receiveMultipart(
     if (event.kind === "bytes") {
       sizeBytes += event.bytes.byteLength
       if (sizeBytes > bytesMax) throw tooLarge(bytesMax)
-      await sink?.write(event.bytes)
+      if (sink && !(await sink.write(event.bytes))) throw storageFull()
     }
   }
   return { fields, file }
@@ -56,7 +61,7 @@ function addField(fields: Map<string, string>, { name, value }: { name: string; 
   fields.set(name, value)
 }
 
-function bodyOf(c: AppContext, bytesMax: number): ReadableStream<Uint8Array> {
+function bodyOf(c: AppContext, fileBytesMax: number): BodyReader {
   const type = c.req.header("content-type") ?? ""
   if (!/^multipart\/form-data\b/i.test(type)) {
     throw new Problem("unsupported_media_type", "Send the body as multipart/form-data.")
@@ -64,8 +69,9 @@ function bodyOf(c: AppContext, bytesMax: number): ReadableStream<Uint8Array> {
   if (!/;\s*boundary=\s*"?[^\s";]/i.test(type)) {
     throw unprocessable("content-type", "expected multipart/form-data with a boundary")
   }
-  if ((announcedBytes(c) ?? 0) > bytesMax + ENVELOPE_BYTES_MAX) throw tooLarge(bytesMax)
-  const body: ReadableStream<Uint8Array> | null = c.req.raw.body
+  const bytesMax = fileBytesMax + ENVELOPE_BYTES_MAX
+  if ((announcedBytes(c) ?? 0) > bytesMax) throw tooLarge(fileBytesMax)
+  const body = openBody(c, { bytesMax, tooLarge: () => tooLarge(fileBytesMax) })
   if (!body) throw unprocessable("body", "expected a multipart body, and it is empty")
   return body
 }

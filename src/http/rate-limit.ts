@@ -6,6 +6,7 @@ import { directoryOf } from "../storage/database.ts"
 import { findKey } from "../storage/keys.ts"
 import type { AppContext } from "./request.ts"
 import { Problem } from "./problem.ts"
+import { UPLOAD_LEASE_MS, UPLOADS_MAX } from "./upload-places.ts"
 
 const WINDOW_SECONDS = 60
 
@@ -13,13 +14,16 @@ const WINDOW_SECONDS = 60
 const KNOWN_MS = 60_000
 
 /**
- * Knows one key, by its hash, and counts its requests in windows of a minute; all in memory, so
- * that a restart costs a look-up and forgives a minute.
+ * Knows one key, by its hash, counts its requests in windows of a minute and holds the leases of
+ * its uploads; all in memory, so that a restart costs a look-up and forgives a minute, and uploads
+ * that go on are counted again as they are renewed.
  */
 export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #known: { account: KeyHolder; until: number } | null = null
   #windowEnds = 0
   #used = 0
+  /** When the lease of each upload ends. */
+  readonly #uploads = new Map<string, number>()
 
   async take(hash: string): Promise<Allowance | null> {
     const now = Date.now()
@@ -38,6 +42,22 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     if (allowed) this.#used += 1
     const resetSeconds = Math.ceil((this.#windowEnds - now) / 1000)
     return { account, limit, allowed, remaining: limit - this.#used, resetSeconds }
+  }
+
+  async beginUpload(uploadId: string): Promise<boolean> {
+    const now = Date.now()
+    for (const [id, until] of this.#uploads) if (until <= now) this.#uploads.delete(id)
+    if (this.#uploads.size >= UPLOADS_MAX) return false
+    this.#uploads.set(uploadId, now + UPLOAD_LEASE_MS)
+    return true
+  }
+
+  async renewUpload(uploadId: string): Promise<void> {
+    this.#uploads.set(uploadId, Date.now() + UPLOAD_LEASE_MS)
+  }
+
+  async endUpload(uploadId: string): Promise<void> {
+    this.#uploads.delete(uploadId)
   }
 
   async forget(): Promise<void> {

@@ -7,6 +7,7 @@ import type { Limits } from "../plans.ts"
 import type { KeyHolder } from "../rpc.ts"
 import type { AccountDatabase } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
+import { openBody } from "./body.ts"
 import { Problem, unprocessables } from "./problem.ts"
 import type { z } from "zod"
 
@@ -16,6 +17,8 @@ export type App = {
   Variables: {
     requestId: string
     account: KeyHolder
+    /** SHA-256 of the key, which names the object that knows it. */
+    keyHash: string
     limits: Limits
     /** The database of the account. */
     database: AccountDatabase
@@ -77,6 +80,7 @@ export async function readIdempotency(
 }
 
 const JSON_BYTES_MAX = 1024 * 1024
+const READ_BYTES = 64 * 1024
 
 /** The JSON body of a request, checked; 413, 415 or 422 where it cannot be used. */
 export async function readJson<Schema extends z.ZodType>(
@@ -138,11 +142,10 @@ async function readText(c: AppContext): Promise<string> {
   const announced = Number(c.req.header("content-length") ?? 0)
   if (announced > JSON_BYTES_MAX) throw tooLarge()
   const chunks: Uint8Array[] = []
-  let bytes = 0
-  const body: ReadableStream<Uint8Array> | null = c.req.raw.body
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > JSON_BYTES_MAX) throw tooLarge()
+  const body = openBody(c, { bytesMax: JSON_BYTES_MAX, tooLarge })
+  for (;;) {
+    const chunk = await body?.read(new Uint8Array(READ_BYTES))
+    if (!chunk) break
     chunks.push(chunk)
   }
   return await new Blob(chunks).text()

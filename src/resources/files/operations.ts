@@ -11,7 +11,8 @@ import type { AppContext } from "../../http/request.ts"
 import { receiveMultipart } from "../../http/multipart.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
-import { notFound, unprocessable } from "../../http/problem.ts"
+import { notFound, storageFull, unprocessable } from "../../http/problem.ts"
+import { withUploadPlace } from "../../http/upload-places.ts"
 import { EXAMPLE_ID } from "../../ids.ts"
 import { file as fileKind } from "../../kinds/file/kind.ts"
 import { planUpload } from "../../kinds/file/plan.ts"
@@ -51,9 +52,15 @@ const upload = operation({
     schema: fileRecord,
     headers: { Location: "The address of the record." },
   },
-  errors: ["idempotency_conflict", "payload_too_large", "unsupported_media_type"],
+  errors: [
+    "idempotency_conflict",
+    "payload_too_large",
+    "request_timeout",
+    "too_many_uploads",
+    "unsupported_media_type",
+  ],
   async handle(c) {
-    const created = createFile(c)
+    const created = withUploadPlace(c, () => createFile(c))
     // A caller that hangs up must not stop what was begun from being removed.
     c.executionCtx.waitUntil(created.catch(() => undefined))
     const id = await created
@@ -148,8 +155,9 @@ async function createFile(c: AppContext): Promise<string> {
       throw unprocessable("file_url", "give file or file_url, not both")
     }
     if (fields.file_url !== undefined) throw unprocessable("file_url", "imports are not built yet")
-    const stored = form.file && (await finish(incoming))
-    if (!form.file || !stored) throw unprocessable("file", "give file or file_url")
+    if (!form.file) throw unprocessable("file", "give file or file_url")
+    const stored = await finish(incoming)
+    if (!stored) throw storageFull()
     if (stored.sizeBytes === 0) throw unprocessable("file", "it is empty")
     const { name, contentType } = form.file
     const made: StoredUpload = { ...stored, name, contentType }

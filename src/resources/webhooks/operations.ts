@@ -108,7 +108,7 @@ export const webhookOperations: Operation[] = [
       schema: deliveryRecord,
       headers: location,
     },
-    errors: ["payload_too_large", "unsupported_media_type"],
+    errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
     async handle(c) {
       const { url } = await readJson(c, testRequest)
       const checked = readWebhookUrl(c, "url", url)
