@@ -70,7 +70,8 @@ function meterByNames(folder: string, filesMax: number): Meter {
   }
 }
 
-async function measureByNames(folder: string, filesMax: number): Promise<Usage> {
+/** Measures a folder once by the names in it; throws where it cannot be read. */
+export async function measureByNames(folder: string, filesMax: number): Promise<Usage> {
   const parent = Buffer.from(join(folder, "/"))
   // Names are bytes: one that is no UTF-8 has no string that names the file.
   const names = await readdir(folder, { encoding: "buffer" })

@@ -4,7 +4,7 @@ import { inputBytesOf } from "../../src/contract/task.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { diskOf } from "../sandbox/free-space.ts"
 import type { DiskBytes } from "../sandbox/free-space.ts"
-import { measure } from "../sandbox/usage.ts"
+import { measureByNames } from "../sandbox/meter.ts"
 import { workspaceName } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
 
@@ -63,8 +63,10 @@ export function openDiskSpace({ capacity, limits, workDir }: RunnerSettings): Di
     async measureUsed() {
       const names = [...reserved.keys()]
       const measured = names.map(async (name) => {
-        const { bytes } = await measure(join(workDir, name), limits.workspaceFiles)
-        return [name, bytes] as const
+        const path = join(workDir, name)
+        const used = await measureByNames(path, limits.workspaceFiles).catch(() => null)
+        // What cannot be measured, or is not there yet, may still use all that it reserved.
+        return [name, used && Number.isFinite(used.bytes) ? used.bytes : 0] as const
       })
       return new Map(await Promise.all(measured))
     },

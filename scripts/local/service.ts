@@ -42,9 +42,11 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
   const endpoint = { port: await freePort(), token: randomText(), announceToken: randomText() }
   const bindings = bindingsFor(config, secrets, endpoint)
   const sockets = started.use(await makeTempFolder("sockets"))
-  const { PUBLIC_ORIGIN: publicOrigin } = bindings
+  const { PUBLIC_ORIGIN: publicOrigin, UPLOAD_IDLE_SECONDS: idleSeconds } = settings.parse(bindings)
   const socketPath = workerSocket(sockets.path)
-  started.use(await startFront({ ...config, publicOrigin, socketPath }))
+  started.use(
+    await startFront({ ...config, publicOrigin, bodyIdleMs: idleSeconds * 1000, socketPath }),
+  )
   // Queued messages are lost with workerd; a sweep finds the jobs and webhooks that they were for.
   const worker: Miniflare = await makeWorker(config, bindings, sockets.path, () => {
     void sweepAgain(worker)

@@ -13,8 +13,8 @@ const HEAD_BYTES_MAX = 16 * 1024
 const HEADERS_MAX = 100
 const HEAD_MS_MAX = 10_000
 const HEAD_CHECK_MS = 1000
-/** How long a client may send nothing of a body that it owes. */
-const BODY_SILENCE_MS_MAX = 30_000
+/** How much longer than the Worker the front waits for a body, so that the Worker refuses first. */
+const BODY_PATIENCE_MS = 5000
 /** workerd closes a connection that was idle for five seconds. */
 const IDLE_CONNECTION_MS_MAX = 3000
 
@@ -24,6 +24,8 @@ export const frontOptions = z.object({
   port: z.number(),
   /** The address that callers know, where it is another one. */
   publicOrigin: z.string().optional(),
+  /** How long a client may send nothing of a body that it owes. */
+  bodyIdleMs: z.number(),
   /** Path of the socket where the Worker listens. */
   socketPath: z.string(),
 })
@@ -35,13 +37,13 @@ export type FrontOptions = z.infer<typeof frontOptions>
  * for a host that is its own, without headers that the local runtime interprets.
  */
 export async function listen(options: FrontOptions): Promise<void> {
-  const { host, port, socketPath } = options
+  const { host, port, socketPath, bodyIdleMs } = options
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS_MAX })
   agent.createConnection = () => openConnection(socketPath)
   const open = new WeakMap<Socket, ServerResponse>()
   function serve(incoming: IncomingMessage, answer: ServerResponse): void {
     open.set(incoming.socket, answer)
-    limitSilence(incoming, answer)
+    limitSilence(incoming, answer, bodyIdleMs + BODY_PATIENCE_MS)
     const target = hasTooMany(incoming) ? tooLarge() : readTarget(incoming, options)
     if (target instanceof Problem) void refuse(incoming, answer, target)
     else relay(incoming, answer, { agent, ...target })
@@ -65,11 +67,15 @@ export async function listen(options: FrontOptions): Promise<void> {
 }
 
 /** Refuses a client that owes a body and falls silent; one whose bytes wait here owes none. */
-function limitSilence(incoming: IncomingMessage, answer: ServerResponse): void {
+function limitSilence(
+  incoming: IncomingMessage,
+  answer: ServerResponse,
+  silenceMsMax: number,
+): void {
   const { socket } = incoming
-  answer.setTimeout(BODY_SILENCE_MS_MAX, () => {
+  answer.setTimeout(silenceMsMax, () => {
     const owes = !incoming.complete && incoming.readableLength === 0
-    if (!owes) socket.setTimeout(BODY_SILENCE_MS_MAX)
+    if (!owes) socket.setTimeout(silenceMsMax)
     else if (answer.headersSent) socket.destroy()
     else {
       answer.shouldKeepAlive = false
