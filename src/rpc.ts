@@ -55,6 +55,8 @@ export type DispatcherRpc = DurableObject & {
   runsLost(accountId: string, lost: LostRuns): Promise<void>
   /** A pool has given a slot that was requested before, or has not heard of the account for long. */
   wake(accountId: string): Promise<void>
+  /** The account has another plan: its limits are read anew. */
+  planChanged(accountId: string): Promise<void>
 }
 
 /** A slot given to an account for one task. */

@@ -10,8 +10,13 @@ import { UPLOAD_LEASE_MS, UPLOADS_MAX } from "./upload-places.ts"
 
 const WINDOW_SECONDS = 60
 
-/** A valid key is looked up again after this; `forget` is called for one that is revoked. */
-const KNOWN_MS = 60_000
+/**
+ * A key counts without a look-up for so long. `forget` is called for one that is revoked or has
+ * another plan; should that call be lost, this bounds for how long the old answer counts.
+ */
+const KNOWN_MS = 1_000
+/** Known for so long, a key is looked up beside the request, so that busy keys never wait for it. */
+const FRESH_MS = 500
 
 /**
  * Knows one key, by its hash, counts its requests in windows of a minute and holds the leases of
@@ -19,29 +24,29 @@ const KNOWN_MS = 60_000
  * that go on are counted again as they are renewed.
  */
 export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
-  #known: { account: KeyHolder; until: number } | null = null
+  #known: { account: KeyHolder; since: number } | null = null
+  #lookUp: Promise<KeyHolder | null> | null = null
+  #timesForgotten = 0
   #windowEnds = 0
   #used = 0
   /** When the lease of each upload ends. */
   readonly #uploads = new Map<string, number>()
 
   async take(hash: string): Promise<Allowance | null> {
+    const account = await this.#holderOf(hash)
+    if (!account) return null
     const now = Date.now()
-    if (!this.#known || this.#known.until <= now) {
-      const found = await findKey(directoryOf(this.env), hash)
-      this.#known = found && { account: found, until: now + KNOWN_MS }
-    }
-    if (!this.#known) return null
-    const { account } = this.#known
     const limit = limitsOf(account.plan, settingsOf(this.env)).requestsPerMinute
-    if (now >= this.#windowEnds) {
+    const windowMs = this.#windowEnds - now
+    if (windowMs <= 0 || windowMs > WINDOW_SECONDS * 1000) {
       this.#windowEnds = now + WINDOW_SECONDS * 1000
       this.#used = 0
     }
     const allowed = this.#used < limit
     if (allowed) this.#used += 1
     const resetSeconds = Math.ceil((this.#windowEnds - now) / 1000)
-    return { account, limit, allowed, remaining: limit - this.#used, resetSeconds }
+    const remaining = Math.max(0, limit - this.#used)
+    return { account, limit, allowed, remaining, resetSeconds }
   }
 
   async beginUpload(uploadId: string): Promise<boolean> {
@@ -62,6 +67,34 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
 
   async forget(): Promise<void> {
     this.#known = null
+    this.#timesForgotten += 1
+  }
+
+  async #holderOf(hash: string): Promise<KeyHolder | null> {
+    const known = this.#known
+    const ageMs = known ? Date.now() - known.since : KNOWN_MS
+    if (!known || ageMs < 0 || ageMs >= KNOWN_MS) return await this.#find(hash)
+    if (ageMs >= FRESH_MS) this.ctx.waitUntil(this.#find(hash).catch(() => null))
+    return known.account
+  }
+
+  /** Looks the key up, once for all who ask meanwhile. */
+  async #find(hash: string): Promise<KeyHolder | null> {
+    this.#lookUp ??= this.#findAnew(hash).finally(() => {
+      this.#lookUp = null
+    })
+    return await this.#lookUp
+  }
+
+  /** An answer that was under way while the key was forgotten may be the old one. */
+  async #findAnew(hash: string): Promise<KeyHolder | null> {
+    for (;;) {
+      const [since, timesForgotten] = [Date.now(), this.#timesForgotten]
+      const account = await findKey(directoryOf(this.env), hash)
+      if (timesForgotten !== this.#timesForgotten) continue
+      this.#known = account && { account, since }
+      return account
+    }
   }
 }
 

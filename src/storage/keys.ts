@@ -47,6 +47,29 @@ export async function createKey(database: Database, made: NewKey): Promise<Accou
   return stored
 }
 
+/** Sets the plan of the account of a name; null where there is none. */
+export async function setPlan(
+  database: Database,
+  accountName: string,
+  plan: Plan,
+): Promise<Account | null> {
+  const [account] = await database
+    .update(accounts)
+    .set({ plan })
+    .where(eq(accounts.name, accountName))
+    .returning()
+  return account ?? null
+}
+
+/** The hashes of the keys of an account that are not revoked. */
+export async function listKeyHashes(database: Database, accountId: string): Promise<string[]> {
+  const rows = await database
+    .select({ hash: keys.hash })
+    .from(keys)
+    .where(and(eq(keys.accountId, accountId), isNull(keys.revokedAt)))
+  return rows.map(({ hash }) => hash)
+}
+
 export async function listKeys(database: Database) {
   return await database
     .select({ key: keys, account: accounts })

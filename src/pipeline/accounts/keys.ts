@@ -6,6 +6,7 @@ import { directoryOf } from "../../storage/database.ts"
 import { createKey, revokeKey } from "../../storage/keys.ts"
 import type { Account, Key } from "../../storage/schema/accounts.ts"
 import { makeWebhookSecret } from "../webhooks/signing.ts"
+import { announcePlan } from "./plan.ts"
 
 /** Makes a key and, where its name is new, its account; the key itself is returned only here. */
 export async function issueKey(
@@ -29,6 +30,7 @@ export async function issueKey(
     webhookSecret: makeWebhookSecret(),
     ...(plan && { plan }),
   })
+  if (plan && account.id !== newAccountId) await announcePlan(env, account.id)
   return { key, row, account }
 }
 

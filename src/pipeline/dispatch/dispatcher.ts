@@ -129,6 +129,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     await this.#pump(accountId)
   }
 
+  async planChanged(accountId: string): Promise<void> {
+    this.#slots.forgetPlan()
+    this.#slots.forgetOwing()
+    await this.#pump(accountId)
+  }
+
   override async alarm(): Promise<void> {
     const accountId = this.#queue.account()
     this.#isArmed = false

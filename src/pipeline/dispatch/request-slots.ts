@@ -1,8 +1,6 @@
-import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
-import { databaseOf } from "../../storage/database.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
-import { findPlan } from "../../storage/tasks.ts"
+import { openPlanLimits } from "./plan-limits.ts"
 import { startingTask } from "./queued-task.ts"
 
 const READY_MAX = 100
@@ -16,25 +14,21 @@ export type SlotRequests = ReturnType<typeof openSlotRequests>
 export function openSlotRequests(env: Env, queue: TaskQueue) {
   /** When each pool that owes slots was asked. */
   const owing = new Map<string, number>()
-  let runningMax: number | null = null
-  async function limitOf(accountId: string): Promise<number> {
-    if (runningMax !== null) return runningMax
-    const plan = await findPlan(databaseOf(env, accountId))
-    runningMax = plan ? limitsOf(plan, settingsOf(env)).runningJobsMax : 1
-    return runningMax
-  }
+  const limits = openPlanLimits(env)
   return {
     /** Lets the next request go to a pool, or to all, though it owes slots. */
     forgetOwing(pool?: string): void {
       if (pool === undefined) owing.clear()
       else owing.delete(pool)
     },
+    /** Has the plan of the account read anew by the next request. */
+    forgetPlan: limits.forget,
     /**
      * Requests slots for ready tasks, and releases those whose task is over; answers the tasks
      * that got a slot, saved so.
      */
     async request(accountId: string): Promise<QueuedTask[]> {
-      const tasksMax = await limitOf(accountId)
+      const tasksMax = await limits.runningJobsMax(accountId)
       const now = Date.now()
       for (const [pool, askedAt] of owing) if (now - askedAt >= OWING_MS) owing.delete(pool)
       const underWay = queue.underWay()

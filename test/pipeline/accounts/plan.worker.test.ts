@@ -1,0 +1,142 @@
+import { runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { describe, expect, it } from "vitest"
+import { hashKey } from "../../../src/crypto/api-key.ts"
+import type { Env } from "../../../src/env.ts"
+import { RateLimiter } from "../../../src/http/rate-limit.ts"
+import { changePlan } from "../../../src/pipeline/accounts/plan.ts"
+import { withdrawKey } from "../../../src/pipeline/accounts/keys.ts"
+import { makeCaller } from "../../support/caller.ts"
+
+const RAISED = 9
+const JOBS = 40
+
+/** The environment with a database that answers only once it is let. */
+function slowEnv(): { slow: Env; asked: Promise<void>; letAnswer: () => void } {
+  const [asked, may] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  async function answerLate(answer: Promise<unknown>): Promise<unknown> {
+    const made = await answer
+    asked.resolve()
+    await may.promise
+    return made
+  }
+  const DB = new Proxy(env.DB, {
+    get: (database, name) => (sql: string) =>
+      name === "prepare" ? lateStatement(database.prepare(sql), answerLate) : undefined,
+  })
+  return { slow: { ...env, DB }, asked: asked.promise, letAnswer: () => may.resolve() }
+}
+
+function lateStatement(
+  statement: D1PreparedStatement,
+  answerLate: (answer: Promise<unknown>) => Promise<unknown>,
+): D1PreparedStatement {
+  return new Proxy(statement, {
+    get(known, name) {
+      if (name === "bind") {
+        return (...values: unknown[]) => lateStatement(known.bind(...values), answerLate)
+      }
+      return name === "raw" ? () => answerLate(known.raw()) : () => answerLate(known.all())
+    },
+  })
+}
+
+async function accountOf(name: string): Promise<string> {
+  const id = await env.DB.prepare("select id from accounts where name = ?").bind(name).first("id")
+  return String(id)
+}
+
+describe("a look-up of a key under way", () => {
+  it("does not bring back a key that was revoked meanwhile", async () => {
+    const { id, key } = await makeCaller("revoked meanwhile")
+    const hash = await hashKey(key)
+    const { slow, asked, letAnswer } = slowEnv()
+    const stub = env.RATE_LIMITER.getByName(crypto.randomUUID())
+    await runInDurableObject(stub, async (_, state) => {
+      const limiter = new RateLimiter(state, slow)
+      const early = limiter.take(hash)
+      await asked
+      await withdrawKey(env, id)
+      await limiter.forget()
+      letAnswer()
+      expect(await early).toBeNull()
+      expect(await limiter.take(hash)).toBeNull()
+    })
+  })
+
+  it("is shared by requests of the same moment", async () => {
+    const { key } = await makeCaller("asked at once")
+    const hash = await hashKey(key)
+    await runInDurableObject(env.RATE_LIMITER.getByName(hash), async (_, state) => {
+      let count = 0
+      const DB = new Proxy(env.DB, {
+        get: (database, name) => (sql: string) => {
+          count += 1
+          return name === "prepare" ? database.prepare(sql) : undefined
+        },
+      })
+      const limiter = new RateLimiter(state, { ...env, DB })
+      const taken = await Promise.all(Array.from({ length: 20 }, () => limiter.take(hash)))
+      expect(taken.filter((each) => each?.account)).toHaveLength(20)
+      expect(count).toBe(1)
+    })
+  })
+})
+
+describe("a revocation whose call to the limiter was lost", () => {
+  it("counts within a second", async () => {
+    const { id, key, call } = await makeCaller("revoked unheard")
+    expect(await hashKey(key)).toHaveLength(64)
+    expect((await call("/files")).status).toBe(200)
+    await env.DB.prepare("update keys set revoked_at = 1 where id = ?").bind(id).run()
+    await expect.poll(async () => (await call("/files")).status, { timeout: 1500 }).toBe(401)
+  })
+})
+
+describe("another plan", () => {
+  it("is nobody's where no account has the name", async () => {
+    expect(await changePlan(env, "nobody", "paid")).toBeNull()
+  })
+
+  it("changes what a key may ask at its next request", async () => {
+    const { call } = await makeCaller("other plan", "trial")
+    expect((await call("/files")).headers.get("ratelimit-policy")).toContain("q=20000")
+    expect(await changePlan(env, "other plan", "paid")).toMatchObject({ plan: "paid" })
+    expect((await call("/files")).headers.get("ratelimit-policy")).toContain("q=5;")
+  })
+
+  it("leaves a key that has asked more than it may now with nothing, not less", async () => {
+    const { call } = await makeCaller("lower plan", "trial")
+    for (let used = 0; used < RAISED; used += 1) await call("/files")
+    await changePlan(env, "lower plan", "paid")
+    const refused = await call("/files")
+    expect([refused.status, refused.headers.get("ratelimit")]).toEqual([
+      429,
+      expect.stringMatching(/r=0;/),
+    ])
+  })
+
+  it("changes how many jobs run at once, though the dispatcher knew the plan before", async () => {
+    const { post } = await makeCaller("more at once", "trial")
+    const accountId = await accountOf("more at once")
+    for (let made = 0; made < JOBS; made += 1) {
+      const answer = await post("/commands", {
+        ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}",
+        input_files: {},
+        output_files: { out_1: "out.mp4" },
+      })
+      expect(answer.status).toBe(202)
+    }
+    // The pool of these tests has two slots; what it could not give is noted as wanted.
+    await expect.poll(() => wantedBy(accountId), { timeout: 10_000 }).toBe(2)
+    await changePlan(env, "more at once", "paid")
+    await expect.poll(() => wantedBy(accountId), { timeout: 1000 }).toBe(30)
+  })
+})
+
+async function wantedBy(accountId: string): Promise<unknown> {
+  return await runInDurableObject(env.POOL.getByName("media"), (_, { storage: { sql } }) => {
+    const rows = sql.exec("select want from askers where account_id = ?", accountId).toArray()
+    return rows[0]?.["want"]
+  })
+}
