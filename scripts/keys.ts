@@ -1,6 +1,6 @@
 import { parseCommand } from "./keys/command.ts"
 import type { Command } from "./keys/command.ts"
-import { createKey, listKeys, revokeKey } from "./keys/operator.ts"
+import { changePlan, createKey, listKeys, revokeKey } from "./keys/operator.ts"
 import type { ListedKey, Operator } from "./keys/operator.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { findOperatorToken } from "./local/deployment-record.ts"
@@ -25,6 +25,12 @@ async function run(command: Command, operator: Operator): Promise<void> {
   if (command.kind === "list") {
     const rows = (await listKeys(operator)).map(rowOf)
     console.log(formatTable([["ID", "KEY", "ACCOUNT", "PLAN", "CREATED", "REVOKED"], ...rows]))
+    return
+  }
+  if (command.kind === "plan") {
+    const { account, plan } = command
+    await changePlan(operator, { account, plan })
+    console.log(`Account ${account} has the plan ${plan}.`)
     return
   }
   await revokeKey(operator, command.id)

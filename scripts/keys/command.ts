@@ -7,12 +7,14 @@ export type Command = { remote?: string } & (
   | { kind: "create"; account: string; plan?: Plan }
   | { kind: "list" }
   | { kind: "revoke"; id: string }
+  | { kind: "plan"; account: string; plan: Plan }
 )
 
 const USAGE = `Usage:
   npm run keys -- create --account NAME [--plan ${PLANS.join("|")}]
   npm run keys -- list
   npm run keys -- revoke ID
+  npm run keys -- plan NAME ${PLANS.join("|")}
 --remote URL asks a deployment: with OPERATOR_TOKEN, else the token that npm run deploy kept here.`
 
 /** Parses the command line; throws a CliError with the usage where it is not valid. */
@@ -22,7 +24,7 @@ export function parseCommand(words: string[]): Command {
   const remote = values.remote === undefined ? {} : { remote: originOf(values.remote) }
   if (kind === "create" && id === undefined) {
     if (!values.account) throw misused("create needs --account NAME.")
-    const plan = values.plan === undefined ? {} : { plan: planOf(values.plan) }
+    const plan = values.plan === undefined ? {} : { plan: planOf("--plan", values.plan) }
     return { ...remote, kind, account: values.account, ...plan }
   }
   if (kind !== "create" && (values.account !== undefined || values.plan !== undefined)) {
@@ -32,6 +34,13 @@ export function parseCommand(words: string[]): Command {
   if (kind === "revoke" && rest.length === 0) {
     if (id === undefined) throw misused("revoke needs the ID of a key, as list shows it.")
     return { ...remote, kind, id }
+  }
+  if (kind === "plan" && rest.length < 2) {
+    const [plan] = rest
+    if (id === undefined || plan === undefined) {
+      throw misused("plan needs the NAME of an account, as list shows it, and a plan.")
+    }
+    return { ...remote, kind, account: id, plan: planOf("PLAN", plan) }
   }
   throw misused(kind === undefined ? "No command." : `Not a command: ${positionals.join(" ")}.`)
 }
@@ -52,9 +61,9 @@ function parseWords(words: string[]) {
   }
 }
 
-function planOf(text: string): Plan {
+function planOf(where: string, text: string): Plan {
   const plan = PLANS.find((known) => known === text)
-  if (plan === undefined) throw misused(`--plan is one of ${PLANS.join(", ")}.`)
+  if (plan === undefined) throw misused(`${where} is one of ${PLANS.join(", ")}.`)
   return plan
 }
 

@@ -37,6 +37,14 @@ export async function revokeKey(operator: Operator, id: string): Promise<void> {
   await ask(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
 }
 
+/** Gives an account another plan; giving it the one that it has changes nothing. */
+export async function changePlan(
+  operator: Operator,
+  wanted: { account: string; plan: Plan },
+): Promise<void> {
+  await ask(operator, "PUT", "/operator/plans", wanted)
+}
+
 /** The JSON of an answer; throws a CliError with the service's message where it is an error. */
 async function ask(
   operator: Operator,

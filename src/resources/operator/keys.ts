@@ -5,21 +5,21 @@ import type { App } from "../../http/request.ts"
 import { notFound } from "../../http/problem.ts"
 import { toDateTime } from "../../kinds/record-fields.ts"
 import { issueKey, withdrawKey } from "../../pipeline/accounts/keys.ts"
-import { PLANS } from "../../plans.ts"
 import { directoryOf } from "../../storage/database.ts"
 import { listKeys } from "../../storage/keys.ts"
+import { accountName, planName } from "./fields.ts"
 
 /** The operator's routes to keys. */
 export const keys = new Hono<App>()
 
-const keyRequest = z.strictObject({
-  account: z.string("expected a text").trim().min(1, "it is empty").max(200),
-  plan: z.enum(PLANS, `expected one of ${PLANS.join(", ")}`).optional(),
-})
+const keyRequest = z.strictObject({ account: accountName, plan: planName.optional() })
 
 keys.post("/", async (c) => {
-  const { account: accountName, plan } = await readJson(c, keyRequest)
-  const { key, row, account } = await issueKey(c.env, { accountName, plan })
+  const wanted = await readJson(c, keyRequest)
+  const { key, row, account } = await issueKey(c.env, {
+    accountName: wanted.account,
+    plan: wanted.plan,
+  })
   const shown = { account: account.name, plan: account.plan, prefix: row.prefix }
   return c.json({ id: row.id, key, ...shown, created_at: toDateTime(row.createdAt) }, 201)
 })

@@ -6,8 +6,9 @@ import type { App } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
 import { announceRunner } from "../../pipeline/dispatch/runner-started.ts"
 import { keys } from "./keys.ts"
+import { plans } from "./plans.ts"
 
-/** What only the operator may ask, keys; and what only a plain runner does, that it started. */
+/** What only the operator may ask: keys and plans; and what only a plain runner says, that it started. */
 export const operator = new Hono<App>()
 
 operator.post("/runner-up", authenticateAnnouncement, async (c) => {
@@ -18,5 +19,6 @@ operator.post("/runner-up", authenticateAnnouncement, async (c) => {
 
 operator.use("*", authenticateOperator)
 operator.route("/keys", keys)
+operator.route("/plans", plans)
 
 guardMethods(operator)
