@@ -34,10 +34,13 @@ export function settingsOf(env: Env): Settings {
 /** The limits of a plan, where the operator's settings do not replace them. */
 export function limitsOf(plan: Plan, values: Settings): Limits {
   const prefix = plan === "trial" ? "TRIAL" : "PAID"
+  const runSecondsMax = values[`${prefix}_RUN_SECONDS_MAX`] ?? LIMITS[plan].runSecondsMax
   return {
     fileBytesMax: values[`${prefix}_FILE_BYTES_MAX`] ?? LIMITS[plan].fileBytesMax,
     inputBytesMax: values[`${prefix}_INPUT_BYTES_MAX`] ?? LIMITS[plan].inputBytesMax,
     requestsPerMinute: values[`${prefix}_REQUESTS_PER_MINUTE`] ?? LIMITS[plan].requestsPerMinute,
     runningJobsMax: values[`${prefix}_RUNNING_JOBS_MAX`] ?? LIMITS[plan].runningJobsMax,
+    runSecondsMax: Math.min(runSecondsMax, values.RUN_SECONDS_MAX),
+    slotsShareMax: LIMITS[plan].slotsShareMax,
   }
 }

@@ -40,7 +40,7 @@ export const settings = z.object({
   UPLOAD_BYTES_PER_SECOND_MIN: count.default(4096),
   /** Where a plain runner reaches this Worker for inputs, outputs and reports. */
   IO_ORIGIN: z.url().optional(),
-  /** Longest run of a command, all its entries together, in seconds. */
+  /** Longest run of a command, all its entries together, in seconds; a plan may allow less. */
   RUN_SECONDS_MAX: count.default(1800),
   /** Life of a download link, in seconds. */
   LINK_SECONDS: count.default(300),
@@ -61,10 +61,12 @@ export const settings = z.object({
   TRIAL_INPUT_BYTES_MAX: count.optional(),
   TRIAL_REQUESTS_PER_MINUTE: count.optional(),
   TRIAL_RUNNING_JOBS_MAX: count.optional(),
+  TRIAL_RUN_SECONDS_MAX: count.optional(),
   PAID_FILE_BYTES_MAX: count.optional(),
   PAID_INPUT_BYTES_MAX: count.optional(),
   PAID_REQUESTS_PER_MINUTE: count.optional(),
   PAID_RUNNING_JOBS_MAX: count.optional(),
+  PAID_RUN_SECONDS_MAX: count.optional(),
 })
 
 export type Settings = z.infer<typeof settings>

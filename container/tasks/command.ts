@@ -64,15 +64,21 @@ async function runCommands(
         context.reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
       },
     })
-    if (failed === "time limit") return timeLimitFailure(position, work.run_seconds_max)
+    if (failed === "time limit") {
+      return timeLimitFailure(position, { ...work, plan: context.order.plan })
+    }
     if (failed) return failed
   }
   return null
 }
 
-function timeLimitFailure(position: CommandPosition, secondsMax: number): TaskFailure {
+function timeLimitFailure(
+  position: CommandPosition,
+  { run_seconds_max: secondsMax, plan }: { run_seconds_max: number; plan: string | undefined },
+): TaskFailure {
   const what = position.total > 1 ? "the commands together" : "the command"
-  const sentence = `It was stopped: ${what} may run for ${secondsMax} seconds.`
+  const whose = plan === undefined ? "" : ` on the ${plan} plan`
+  const sentence = `It was stopped: ${what} may run for ${secondsMax} seconds${whose}.`
   return callerFailure("time_limit", atCommand(position, sentence))
 }
 

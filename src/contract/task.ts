@@ -22,6 +22,8 @@ export const taskOutput = z.object({ key: fileKey, name: z.string() })
  */
 export const taskWork = z.looseObject({
   kind: z.string(),
+  /** Longest run of its tools together; an order carries what the account's plan allows by then. */
+  run_seconds_max: z.int().positive().optional(),
   outputs: z.array(taskOutput).optional(),
 })
 
@@ -40,6 +42,8 @@ export const taskOrder = z.object({
   io: z.object({ origin: z.url(), token: z.string() }),
   inputs: z.array(taskInput),
   work: taskWork,
+  /** The plan that limits the run, for the sentence of a run that took too long. */
+  plan: z.string().optional(),
 })
 
 export type TaskOrder = z.infer<typeof taskOrder>

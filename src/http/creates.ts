@@ -59,7 +59,7 @@ export async function draftRequest<Input extends CreateRequest, Usable>(
 ): Promise<JobDraft> {
   const { faults, inputs } = await judgeFields(c, kind, request, new Set())
   if (faults.length > 0) throw unprocessables(faults)
-  const runSecondsMax = settingsOf(c.env).RUN_SECONDS_MAX
+  const { runSecondsMax } = c.get("limits")
   return kind.plan(request, { ...readJobFacts(c, request), inputs, runSecondsMax })
 }
 

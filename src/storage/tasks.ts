@@ -2,6 +2,7 @@ import { and, eq, inArray, sql } from "drizzle-orm"
 import { isFinal, OPEN_STATES } from "./schema/states.ts"
 import type { AccountDatabase } from "./database.ts"
 import type { TaskAttempt } from "./objects.ts"
+import type { Plan } from "../plans.ts"
 import { accounts } from "./schema/accounts.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
@@ -9,7 +10,12 @@ import { jobs } from "./schema/jobs.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 
-export type ClaimedTask = { task: Task; inputs: { key: string; file: File | null }[] }
+/** A claimed task with its inputs; `plan` is the account's, null where there is no such account. */
+export type ClaimedTask = {
+  task: Task
+  inputs: { key: string; file: File | null }[]
+  plan: Plan | null
+}
 
 /**
  * Claims a waiting task of an open job for an allocated slot and raises its fence. Repeated with
@@ -22,7 +28,7 @@ export async function claimTask(
   const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
   const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
-  const [, , , , [task], inputs] = await database.batch([
+  const [, , , , [task], inputs, [account]] = await database.batch([
     database
       .update(tasks)
       .set({
@@ -39,7 +45,7 @@ export async function claimTask(
         version: sql`version + 1`,
         startedAt: sql`coalesce(started_at, ${claim.now})`,
         acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
-        attempts: sql`1 + (select max(failures + interruptions) from tasks where job_id = ${claim.jobId})`,
+        attempts: sql`1 + (select max(failures + interruptions + hand_overs) from tasks where job_id = ${claim.jobId})`,
       })
       .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), isClaimed)),
     database
@@ -56,10 +62,11 @@ export async function claimTask(
       .from(taskInputs)
       .leftJoin(files, eq(files.id, taskInputs.fileId))
       .where(eq(taskInputs.taskId, claim.taskId)),
+    database.select({ plan: accounts.plan }).from(accounts).where(eq(accounts.id, accountId)),
   ])
   if (!task || task.state !== "running") return null
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
-  return { task, inputs }
+  return { task, inputs, plan: account?.plan ?? null }
 }
 
 /** Whether a task runs at this fence now: what every call of a runner must prove. */

@@ -1,8 +1,9 @@
 import { inputName } from "../../contract/task.ts"
-import type { TaskOrder } from "../../contract/task.ts"
-import { settingsOf } from "../../env.ts"
+import type { TaskOrder, TaskWork } from "../../contract/task.ts"
+import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
+import type { Plan } from "../../plans.ts"
 import { ioOrigin, postTask } from "../../runner/client.ts"
 import { makeTaskToken } from "../../runner/token.ts"
 import { databaseOf } from "../../storage/database.ts"
@@ -99,7 +100,7 @@ async function post(
   return task && isPosted(task) ? "running" : "superseded"
 }
 
-async function makeOrder(env: Env, { task, inputs }: ClaimedTask): Promise<TaskOrder> {
+async function makeOrder(env: Env, { task, inputs, plan }: ClaimedTask): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
   const run = { accountId, jobId, taskId, fence }
   const token = await makeTaskToken(settingsOf(env).LATHE_SECRET, run)
@@ -117,6 +118,13 @@ async function makeOrder(env: Env, { task, inputs }: ClaimedTask): Promise<TaskO
       size_bytes: file?.sizeBytes ?? 0,
       ...(file?.probe?.duration !== undefined && { duration_seconds: file.probe.duration }),
     })),
-    work: task.work,
+    work: plan ? limitRun(env, task.work, plan) : task.work,
+    ...(plan && { plan }),
   }
+}
+
+/** The plan of the claim counts, and not that of the moment when the job was made. */
+function limitRun(env: Env, work: TaskWork, plan: Plan): TaskWork {
+  if (work.run_seconds_max === undefined) return work
+  return { ...work, run_seconds_max: limitsOf(plan, settingsOf(env)).runSecondsMax }
 }

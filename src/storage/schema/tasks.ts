@@ -21,6 +21,8 @@ export const tasks = sqliteTable(
     allocation: integer("grant"),
     failures: integer("failures").notNull().default(0),
     interruptions: integer("interruptions").notNull().default(0),
+    /** Runs that were ended for another account's turn; they cost none of the budgets. */
+    handOvers: integer("hand_overs").notNull().default(0),
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
   },

@@ -1,0 +1,1 @@
+ALTER TABLE `tasks` ADD `hand_overs` integer DEFAULT 0 NOT NULL;
