@@ -57,6 +57,11 @@ export type DispatcherRpc = DurableObject & {
   wake(accountId: string): Promise<void>
   /** The account has another plan: its limits are read anew. */
   planChanged(accountId: string): Promise<void>
+  /**
+   * Interrupts and requeues the run of an allocation, so that another account gets the slot; false
+   * where it goes on, since a task is handed over once at most.
+   */
+  handOver(accountId: string, allocation: Pick<SlotAllocation, "id" | "slot">): Promise<boolean>
 }
 
 /** A slot given to an account for one task. */
@@ -68,6 +73,8 @@ export type SlotRequest = {
   number: number
   /** How many more tasks could start now. */
   wanted: number
+  /** Share of the pool's slots that the account may hold while others want some; 1 by default. */
+  slotsShareMax?: number
   /** Allocations whose task is under way. */
   inUse: number[]
   /** Allocations whose task is over. */

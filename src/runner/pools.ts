@@ -81,7 +81,12 @@ export function containerDiskBytes(pool: string, settings: Settings): number {
 
 /** The pool that a slot belongs to, by its name. */
 export function poolOfSlot(slot: string): (typeof POOLS)[PoolName] {
-  return poolOf(slot.slice(0, slot.lastIndexOf("-")))
+  return poolOf(poolNameOfSlot(slot))
+}
+
+/** The name of the pool that a slot belongs to. */
+export function poolNameOfSlot(slot: string): string {
+  return slot.slice(0, slot.lastIndexOf("-"))
 }
 
 function isPoolName(name: string): name is PoolName {

@@ -14,6 +14,8 @@ export function openSlotTables(sql: SqlStorage) {
   sql.exec(`create table if not exists askers (
     account_id text primary key, ask integer not null, want integer not null,
     heard_at integer not null, turn integer not null)`)
+  sql.exec(`create table if not exists waits (
+    account_id text primary key, since integer not null, slots_share_max real not null)`)
   sql.exec(`create table if not exists slots (
     slot text primary key, account_id text not null, last_grant integer not null)`)
   sql.exec(`create table if not exists unended_slots (
@@ -54,27 +56,33 @@ function allocationTable(sql: SqlStorage) {
   }
 }
 
-/** An account that requested slots: its last request, and when its turn was last. */
+/** An account that requested slots. */
 export type Requester = {
   accountId: string
+  /** Number of its last request. */
   number: number
   wanted: number
+  /** Since when it wants a slot, or when it got its last one if that was later. */
+  waitingSince: number
+  /** Share of the slots that it may hold while others want some. */
+  slotsShareMax: number
   heardAt: number
+  /** Number of its last allocation; 0 where it had none. */
   turn: number
 }
 
 function requesterTable(sql: SqlStorage) {
-  const columns = `account_id as accountId, ask as number, want as wanted, heard_at as heardAt, turn`
+  const columns = `account_id as accountId, ask as number, want as wanted,
+    coalesce(since, heard_at) as waitingSince, coalesce(slots_share_max, 1) as slotsShareMax,
+    heard_at as heardAt, turn`
+  const from = "askers left join waits using (account_id)"
   return {
     requester: (accountId: string) =>
       sql
-        .exec<Requester>(`select ${columns} from askers where account_id = ?`, accountId)
+        .exec<Requester>(`select ${columns} from ${from} where account_id = ?`, accountId)
         .toArray()[0],
-    /** The account whose turn is next among those that want a slot. */
-    nextRequester: () =>
-      sql
-        .exec<Requester>(`select ${columns} from askers where want > 0 order by turn limit 1`)
-        .toArray()[0],
+    /** Accounts that want a slot. */
+    waiting: () => sql.exec<Requester>(`select ${columns} from ${from} where want > 0`).toArray(),
     /** Accounts that hold or want a slot and sent no request since a moment. */
     silentRequesters: (since: number) =>
       sql
@@ -94,6 +102,12 @@ function requesterTable(sql: SqlStorage) {
         requester.wanted,
         requester.heardAt,
         requester.turn,
+      )
+      sql.exec(
+        "insert or replace into waits (account_id, since, slots_share_max) values (?, ?, ?)",
+        requester.accountId,
+        requester.waitingSince,
+        requester.slotsShareMax,
       )
     },
   }

@@ -80,7 +80,7 @@ function mutate(whole: Uint8Array<ArrayBuffer>, random: () => number): Uint8Arra
 }
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function openRandom(seed: number): () => number {
+export function openRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d_2b_79_f5) | 0

@@ -9,6 +9,7 @@ import type {
   LostRuns,
   Progress,
   SeenJob,
+  SlotAllocation,
   TaskMessage,
 } from "../../rpc.ts"
 import { deleteTask, endSilentRun } from "../../runner/client.ts"
@@ -19,6 +20,7 @@ import { isRunningAt, listOpenTasks } from "../../storage/tasks.ts"
 import type { OpenTask } from "../../storage/tasks.ts"
 import { endJob, transitionJob } from "../settle/settle.ts"
 import { requeueTransition } from "../settle/transitions.ts"
+import type { RequeueCause } from "../settle/transitions.ts"
 import { openAcceptances } from "./acceptances.ts"
 import { dispatchTask } from "./dispatch-task.ts"
 import {
@@ -120,7 +122,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async runsLost(accountId: string, lost: LostRuns): Promise<void> {
     const tasks = this.#queue.underWay().filter((task) => isRunLost(task, lost))
-    for (const task of tasks) await this.#requeue(accountId, task, true)
+    for (const task of tasks) await this.#requeue(accountId, task, "failure")
     await this.#pump(accountId)
   }
 
@@ -133,6 +135,16 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     this.#slots.forgetPlan()
     this.#slots.forgetOwing()
     await this.#pump(accountId)
+  }
+
+  async handOver(
+    accountId: string,
+    { id, slot }: Pick<SlotAllocation, "id" | "slot">,
+  ): Promise<boolean> {
+    const task = this.#queue.underWay().find((each) => each.slot === slot && each.allocation === id)
+    const isDone = !task || (await this.#requeue(accountId, task, "hand-over"))
+    await this.#pump(accountId)
+    return isDone
   }
 
   override async alarm(): Promise<void> {
@@ -175,7 +187,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (outcome === "running") this.#watchers.jobChanged(task.jobId)
       if (outcome === "gone") this.#remove(task.id, false)
       const queued = this.#queue.find(task.id)
-      if (outcome === "no capacity" && queued) await this.#requeue(accountId, queued, false)
+      if (outcome === "no capacity" && queued) await this.#requeue(accountId, queued, outcome)
       if (outcome !== "running") await this.#pump(accountId)
     })
     this.#inBackground(done.finally(() => this.#dispatching.delete(task.id)))
@@ -189,30 +201,42 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
         this.#queue.save(renewedTask(task, now))
         this.#dispatch(accountId, task)
       } else if (task.leaseUntil <= now) {
-        await this.#requeue(accountId, task, true)
+        await this.#requeue(accountId, task, "failure")
       }
     }
   }
 
-  /** D1 alone says whose task it is: it changes first, then the run is ended and the slot released. */
-  async #requeue(accountId: string, task: QueuedTask, counted: boolean): Promise<void> {
+  /**
+   * D1 alone says whose task it is: it changes first, then the run is ended and the slot released.
+   * False where D1 has the run go on.
+   */
+  async #requeue(accountId: string, task: QueuedTask, cause: RequeueCause): Promise<boolean> {
     const { id: taskId, jobId, fence, slot, allocation } = task
-    if (fence === null) return
+    if (fence === null) return true
     // Known to the pool before anybody can have the slot again, whatever dies meanwhile.
-    if (counted && slot && allocation) {
+    if (cause === "failure" && slot && allocation) {
       await this.env.POOL.getByName(task.pool).slotDistrusted({ slot, allocation })
     }
-    const lost = { taskId, fence, counted, now: Date.now() }
-    await transitionJob(this.env, { accountId, jobId }, (read) => requeueTransition(read, lost))
-    const end = counted ? endSilentRun : deleteTask
+    const lost = { taskId, fence, cause, now: Date.now() }
+    const job = { accountId, jobId }
+    const { applied, snapshot } = await transitionJob(this.env, job, (read) =>
+      requeueTransition(read, lost),
+    )
+    const known = snapshot?.tasks.find(({ id }) => id === taskId)
+    if (!applied && known?.state === "running" && known.fence === fence) return false
+    const end = cause === "failure" ? endSilentRun : deleteTask
     if (slot && allocation) {
       this.#inBackground(end(this.env, { slot, taskId, fence, allocation }))
     }
     const open = await listOpenTasks(databaseOf(this.env, accountId), [taskId])
-    if (open.length === 0) return this.#remove(taskId, false)
+    if (open.length === 0) {
+      this.#remove(taskId, false)
+      return true
+    }
     this.#watchers.taskRequeued(jobId)
     this.#slots.forgetOwing(task.pool)
     await this.#reconcile(accountId, open)
+    return true
   }
 
   async #reconcile(accountId: string, open: OpenTask[]): Promise<void> {

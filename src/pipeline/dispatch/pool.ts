@@ -1,19 +1,24 @@
 import { DurableObject } from "cloudflare:workers"
 import { isPlausibleAllocation } from "../../contract/slot-allocation.ts"
-import { settingsOf } from "../../env.ts"
+import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
+import { logError } from "../../log.ts"
 import type { PoolRpc, SlotAllocation, SlotRequest } from "../../rpc.ts"
 import { destroySlot } from "../../runner/client.ts"
-import { slotNames } from "../../runner/pools.ts"
+import { poolNameOfSlot, slotNames } from "../../runner/pools.ts"
 import { openSlotTables } from "../../storage/slot-allocations.ts"
 import type { SlotTables } from "../../storage/slot-allocations.ts"
+import { findHandOver, nextAllocation } from "./fair-share.ts"
+import type { HandOver, PoolState } from "./fair-share.ts"
 
 const WAKE_MS = 15_000
 
-/** Owns the slots of one pool of runners and allocates them in turn between accounts. */
+/** Owns the slots of one pool of runners and shares them between accounts. */
 export class Pool extends DurableObject<Env> implements PoolRpc {
   readonly #tables: SlotTables
+  /** Allocations whose run was handed over before; their dispatchers say so again where it is lost. */
+  #kept = new Set<number>()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -33,6 +38,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       accountId,
       number,
       wanted: Math.max(0, request.wanted - idle),
+      waitingSince: known && known.wanted > 0 ? known.waitingSince : now,
+      slotsShareMax: request.slotsShareMax ?? 1,
       heardAt: now,
       // Turns are allocation numbers; one that a wrong clock made must not keep the account waiting.
       turn: known && isPlausibleAllocation(known.turn, now) ? known.turn : 0,
@@ -83,6 +90,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     for (const slot of unended) this.ctx.waitUntil(this.#end(slot, this.#nextNumber()))
     const since = Date.now() - WAKE_MS
     for (const accountId of this.#tables.silentRequesters(since)) this.#wake(accountId)
+    await this.#handOver()
   }
 
   /** Frees what the account released or no longer needs; answers how many idle slots it keeps. */
@@ -95,30 +103,46 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
 
   async #allocateFreeSlots(pool: string): Promise<SlotAllocation[]> {
     const allocated: SlotAllocation[] = []
-    for (const slot of slotNames(pool, settingsOf(this.env))) {
-      const made = this.#isFree(slot) ? await this.#allocate(slot) : null
+    const passed = new Set<string>()
+    for (;;) {
+      const state = this.#state(pool)
+      const free = state.free.filter(({ name }) => !passed.has(name))
+      const next = nextAllocation({ ...state, free })
+      if (!next) return allocated
+      const made = await this.#allocate(pool, next)
       if (made) allocated.push(made)
+      else passed.add(next.slot)
     }
-    return allocated
   }
 
   /** Gives a free slot to whose turn it is; nothing of the account before is left in it then. */
-  async #allocate(slot: string): Promise<SlotAllocation | null> {
-    const requester = this.#tables.nextRequester()
-    if (!requester) return null
+  async #allocate(
+    pool: string,
+    { slot, accountId }: { slot: string; accountId: string },
+  ): Promise<SlotAllocation | null> {
     const holder = this.#tables.lastHolder(slot)
     const number = this.#nextNumber()
-    if (holder !== null && holder !== requester.accountId) this.#tables.saveToEnd(slot)
+    let next: string | undefined = accountId
+    if (holder !== null && holder !== accountId) this.#tables.saveToEnd(slot)
     if (this.#tables.slotsToEnd().includes(slot)) {
       if (!(await this.#end(slot, number)) || !this.#isFree(slot)) return null
+      // An empty slot suits whoever's turn it has become meanwhile.
+      const free = [{ name: slot, lastHolder: null }]
+      next = nextAllocation({ ...this.#state(pool), free })?.accountId
     }
-    const next = this.#tables.requester(requester.accountId)
-    if (!next || next.wanted < 1) return null
+    const requester = next === undefined ? undefined : this.#tables.requester(next)
+    if (!requester || requester.wanted < 1) return null
     const id = Math.max(number, this.#nextNumber())
-    const made = { id, slot, accountId: next.accountId }
+    const made = { id, slot, accountId: requester.accountId }
+    const { wanted } = requester
     this.#tables.allocate(made)
     this.#tables.saveHolder(made)
-    this.#tables.saveRequester({ ...next, wanted: next.wanted - 1, turn: id })
+    this.#tables.saveRequester({
+      ...requester,
+      wanted: wanted - 1,
+      waitingSince: Date.now(),
+      turn: id,
+    })
     return made
   }
 
@@ -128,6 +152,45 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     if (isEnded) this.#tables.noteEnded(slot)
     else this.#tables.noteEndFailed(slot, Date.now())
     return isEnded
+  }
+
+  /** What the pool decides by; a plain runner keeps nothing of an account in a slot. */
+  #state(pool: string): PoolState {
+    const settings = settingsOf(this.env)
+    const names = slotNames(pool, settings)
+    const isPlain = settings.RUNNER_ORIGIN !== undefined
+    const allocations = this.#tables.all()
+    const taken = new Set(allocations.map(({ slot }) => slot))
+    const free = names
+      .filter((name) => !taken.has(name))
+      .map((name) => ({ name, lastHolder: isPlain ? null : this.#tables.lastHolder(name) }))
+    const waiting = this.#tables.waiting()
+    return { slotCount: names.length, free, allocations, waiting, now: Date.now() }
+  }
+
+  /** Has a run interrupted where its account has held every slot for too long. */
+  async #handOver(): Promise<void> {
+    for (let due = this.#nextHandOver(); due; due = this.#nextHandOver()) {
+      const { allocation, at } = due
+      if (at > Date.now()) return
+      try {
+        const dispatcher = this.env.DISPATCHER.getByName(allocation.accountId)
+        if (await dispatcher.handOver(allocation.accountId, allocation)) return
+      } catch (error) {
+        logError("pool.hand_over_failed", { error: String(error) })
+        return
+      }
+      const known = this.#tables.all().filter(({ id }) => this.#kept.has(id))
+      this.#kept = new Set([...known.map(({ id }) => id), allocation.id])
+    }
+  }
+
+  #nextHandOver(): HandOver | null {
+    const [allocation] = this.#tables.all()
+    if (!allocation) return null
+    const waitMsMax = limitsOf("trial", settingsOf(this.env)).runSecondsMax * 1000
+    const state = this.#state(poolNameOfSlot(allocation.slot))
+    return findHandOver(state, { waitMsMax, kept: this.#kept })
   }
 
   /** Runners remember the highest number of a slot, longer than this object may remember it. */
@@ -148,10 +211,14 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   async #arm(): Promise<void> {
     const isBusy =
       this.#tables.all().length > 0 ||
-      this.#tables.nextRequester() !== undefined ||
+      this.#tables.waiting().length > 0 ||
       this.#tables.slotsToEnd().length > 0
-    if (isBusy && (await this.ctx.storage.getAlarm()) === null) {
-      await this.ctx.storage.setAlarm(Date.now() + WAKE_MS)
-    }
+    if (!isBusy) return
+    const now = Date.now()
+    const handOverAt = this.#nextHandOver()?.at ?? Infinity
+    // One that is due already has been asked for, and is asked for again at the usual pace.
+    const at = handOverAt > now ? Math.min(now + WAKE_MS, handOverAt) : now + WAKE_MS
+    const armedFor = await this.ctx.storage.getAlarm()
+    if (armedFor === null || armedFor > at) await this.ctx.storage.setAlarm(at)
   }
 }

@@ -1,4 +1,6 @@
 import type { Env } from "../../env.ts"
+import { POOLS } from "../../runner/pools.ts"
+import type { SlotRequest } from "../../rpc.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { openPlanLimits } from "./plan-limits.ts"
 import { startingTask } from "./queued-task.ts"
@@ -22,28 +24,27 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
       else owing.delete(pool)
     },
     /** Has the plan of the account read anew by the next request. */
-    forgetPlan: limits.forget,
+    forgetPlan: () => limits.forget(),
     /**
      * Requests slots for ready tasks, and releases those whose task is over; answers the tasks
      * that got a slot, saved so.
      */
     async request(accountId: string): Promise<QueuedTask[]> {
-      const tasksMax = await limits.runningJobsMax(accountId)
+      const { runningJobsMax, slotsShareMax } = await limits.read(accountId)
       const now = Date.now()
       for (const [pool, askedAt] of owing) if (now - askedAt >= OWING_MS) owing.delete(pool)
       const underWay = queue.underWay()
-      const room = Math.min(READY_MAX, Math.max(0, tasksMax - underWay.length))
-      const ready = queue.ready(room, now)
-      const pools = new Set([...ready.map(({ pool }) => pool), ...queue.pools()])
+      const pools = new Set([...Object.keys(POOLS), ...queue.pools()])
       const started = await Promise.all(
         [...pools]
           .filter((pool) => !owing.has(pool))
           .map(async (pool) => {
-            const wanted = ready.filter((task) => task.pool === pool).length
-            const inUse = underWay.flatMap(({ pool: other, allocation }) =>
-              other === pool && allocation !== null ? [allocation] : [],
-            )
-            const tasks = await requestFrom(env, queue, { accountId, pool, wanted, inUse })
+            const held = underWay.filter((task) => task.pool === pool)
+            const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
+            const wanted = queue.ready(room, now, pool).length
+            const inUse = held.flatMap(({ allocation }) => allocation ?? [])
+            const wish = { accountId, pool, wanted, slotsShareMax, inUse }
+            const tasks = await requestFrom(env, queue, wish)
             if (tasks.length < wanted) owing.set(pool, Date.now())
             return tasks
           }),
@@ -56,16 +57,16 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
 async function requestFrom(
   env: Env,
   queue: TaskQueue,
-  wish: { accountId: string; pool: string; wanted: number; inUse: number[] },
+  { pool, ...wish }: { pool: string } & Omit<SlotRequest, "number" | "released">,
 ): Promise<QueuedTask[]> {
-  const { accountId, pool, wanted, inUse } = wish
+  const { wanted, inUse } = wish
   const released = queue.usedAllocations(pool).filter((id) => !inUse.includes(id))
   // The pool goes on allocating what was requested last, also where it is no longer wanted.
   const last = queue.lastRequest(pool)
   if (wanted === 0 && released.length === 0 && !last?.isOpen) return []
   const number = Math.max((last?.number ?? 0) + 1, Date.now())
   queue.saveRequest(pool, { number, isOpen: true })
-  const request = { accountId, number, wanted, inUse, released }
+  const request = { ...wish, number, released }
   const allocations = await env.POOL.getByName(pool).requestSlots(pool, request)
   if (allocations === null) return []
   if (wanted === 0) queue.saveRequest(pool, { number, isOpen: false })

@@ -6,7 +6,7 @@ const BUDGETS = { failures: 3, interruptions: 10 }
 
 /** Why an attempt ended without a result that is the caller's. */
 export type AttemptFailure = {
-  cause: "failure" | "interruption" | "no capacity"
+  cause: "failure" | "interruption" | "no capacity" | "hand-over"
   failure: Failure
 }
 
@@ -18,7 +18,13 @@ export function requeuedTask(task: Task, { cause }: AttemptFailure): Partial<Tas
     allocation: null,
     failures: task.failures + (cause === "failure" ? 1 : 0),
     interruptions: task.interruptions + (cause === "interruption" ? 1 : 0),
+    handOvers: task.handOvers + (cause === "hand-over" ? 1 : 0),
   }
+}
+
+/** Whether a run may be interrupted for another account's turn: a task once, so that it ends. */
+export function mayHandOver({ handOvers }: Pick<Task, "handOvers">): boolean {
+  return handOvers === 0
 }
 
 /** Whether a task has used up one of its budgets. */

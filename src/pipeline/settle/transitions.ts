@@ -7,7 +7,7 @@ import { isFinal } from "../../storage/schema/states.ts"
 import type { FinalState } from "../../storage/schema/states.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
-import { isBudgetSpent, requeuedTask, runnerLost } from "./attempts.ts"
+import { isBudgetSpent, mayHandOver, requeuedTask, runnerLost } from "./attempts.ts"
 import type { AttemptFailure } from "./attempts.ts"
 
 export type TerminalReport = Extract<Report, { kind: "finished" | "failed" | "interrupted" }>
@@ -54,14 +54,20 @@ export function reportTransition(
   return transition
 }
 
-/** Requeues a task whose runner was lost, or ends its job where its budget is spent. */
+/** Why a dispatcher requeues a run by itself. */
+export type RequeueCause = Extract<AttemptFailure["cause"], "failure" | "no capacity" | "hand-over">
+
+/**
+ * Requeues a task whose run was lost, found no runner or makes way for another account, or ends its
+ * job where its budget is spent. Null where the run is over, or may not be handed over.
+ */
 export function requeueTransition(
   snapshot: JobSnapshot,
-  lost: { taskId: string; fence: number; counted: boolean; now: number },
+  lost: { taskId: string; fence: number; cause: RequeueCause; now: number },
 ): Transition | null {
+  const { cause } = lost
   const task = runningTask(snapshot, lost.taskId, lost.fence)
-  if (!task) return null
-  const cause = lost.counted ? "failure" : "no capacity"
+  if (!task || (cause === "hand-over" && !mayHandOver(task))) return null
   return attemptTransition(snapshot, task, { cause, failure: runnerLost() }, lost.now)
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import type { Failure } from "../../../src/contract/failure.ts"
 import { newId } from "../../../src/ids.ts"
 import { requeueTransition } from "../../../src/pipeline/settle/transitions.ts"
-import type { TerminalReport } from "../../../src/pipeline/settle/transitions.ts"
+import type { RequeueCause, TerminalReport } from "../../../src/pipeline/settle/transitions.ts"
 import { endJob, settle, transitionJob } from "../../../src/pipeline/settle/settle.ts"
 import { databaseOf } from "../../../src/storage/database.ts"
 import { createJob } from "../../../src/storage/job-drafts.ts"
@@ -63,6 +63,12 @@ const interrupted: TerminalReport = { ...moment, kind: "interrupted" }
 
 function report(ids: Ids, fence: number, received: TerminalReport) {
   return settle(env, { accountId: ACCOUNT, ...ids, fence }, received)
+}
+
+function requeue({ jobId, taskId }: Ids, fence: number, cause: RequeueCause) {
+  const lost = { taskId, fence, cause, now: Date.now() }
+  const job = { accountId: ACCOUNT, jobId }
+  return transitionJob(env, job, (snapshot) => requeueTransition(snapshot, lost))
 }
 
 async function read({ jobId }: Ids): Promise<JobSnapshot> {
@@ -157,12 +163,45 @@ describe("a dispatch without capacity", () => {
     const ids = await makeWaitingJob()
     for (let allocation = 1; allocation <= 20; allocation += 1) {
       await claim(ids, allocation)
-      const lost = { taskId: ids.taskId, fence: allocation, counted: false, now: Date.now() }
-      const job = { accountId: ACCOUNT, jobId: ids.jobId }
-      await transitionJob(env, job, (snapshot) => requeueTransition(snapshot, lost))
+      await requeue(ids, allocation, "no capacity")
     }
     const { job, tasks } = await read(ids)
     expect([job.state, job.attempts, tasks[0]?.state]).toEqual(["running", 1, "waiting"])
+  })
+})
+
+describe("a run that makes way for another account", () => {
+  it("waits again at no cost to its budgets, and counts as an attempt", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    expect((await requeue(ids, 1, "hand-over")).applied).toBe(true)
+    const { tasks } = await read(ids)
+    expect(tasks).toMatchObject([{ state: "waiting", slot: null, failures: 0, interruptions: 0 }])
+    await claim(ids, 2)
+    expect((await read(ids)).job.attempts).toBe(2)
+    expect((await report(ids, 1, finished)).outcome).toBe("stale")
+  })
+
+  it("does so once, whatever its later runs come to", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    await requeue(ids, 1, "hand-over")
+    await claim(ids, 2)
+    expect((await requeue(ids, 2, "hand-over")).applied).toBe(false)
+    await report(ids, 2, interrupted)
+    await claim(ids, 3)
+    expect((await requeue(ids, 3, "hand-over")).applied).toBe(false)
+    expect((await report(ids, 3, finished)).outcome).toBe("settled")
+    expect(await deliveriesOf(ids)).toHaveLength(1)
+  })
+
+  it("is left alone where it is not the run that was meant", async () => {
+    const ids = await makeWaitingJob()
+    await claim(ids, 1)
+    await report(ids, 1, interrupted)
+    await claim(ids, 2)
+    expect((await requeue(ids, 1, "hand-over")).applied).toBe(false)
+    expect((await read(ids)).tasks).toMatchObject([{ state: "running", handOvers: 0 }])
   })
 })
 
