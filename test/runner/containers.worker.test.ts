@@ -98,7 +98,10 @@ describe("a slot that is a container", () => {
     answer = () => Promise.resolve(true)
   })
 
-  function inPool<Value>(work: (pool: Pool) => Promise<Value>): Promise<Value> {
+  function inPool<Value>(
+    work: (pool: Pool) => Promise<Value>,
+    RUNNER_INSTANCES = "1",
+  ): Promise<Value> {
     const object = env.POOL.getByName(crypto.randomUUID())
     const containers = withContainers({
       async end(slot, allocation) {
@@ -106,7 +109,9 @@ describe("a slot that is a container", () => {
         return await answer()
       },
     })
-    return runInDurableObject(object, (_, ctx) => work(new Pool(ctx, containers)))
+    return runInDurableObject(object, (_, ctx) =>
+      work(new Pool(ctx, { ...containers, RUNNER_INSTANCES })),
+    )
   }
 
   function request(pool: Pool, accountId: string, wanted: number, released: number[] = []) {
@@ -141,6 +146,19 @@ describe("a slot that is a container", () => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await request(pool, "a", 1, [mine?.id ?? 0])
     })
+    expect(ended).toEqual([])
+  })
+
+  it("is another account's only where none is left that it had itself", async () => {
+    const slots = await inPool(async (pool) => {
+      const [mine] = (await request(pool, "a", 1)) ?? []
+      const [theirs] = (await request(pool, "b", 1)) ?? []
+      await request(pool, "a", 0, [mine?.id ?? 0])
+      await request(pool, "b", 0, [theirs?.id ?? 0])
+      const again = [await request(pool, "b", 1), await request(pool, "a", 1)]
+      return again.flatMap((allocations) => allocations?.map(({ slot }) => slot))
+    }, "2")
+    expect(slots).toEqual(["media-1", "media-0"])
     expect(ended).toEqual([])
   })
 

@@ -51,6 +51,17 @@ async function openAccount(service: TestService, name: string, plan: "trial" | "
       })
       return z.looseObject({ command_id: z.string() }).parse(answer).command_id
     },
+    /** How long a file that was just uploaded waits for its probe to be done, in milliseconds. */
+    async probeMs(): Promise<number> {
+      const body = new FormData()
+      body.append("file", new File([await readFile("scripts/demo/clip.mp4")], "clip.mp4"))
+      const stored = z.looseObject({ id: z.string() }).parse(await ask("POST", "/files", { body }))
+      const beganMs = performance.now()
+      await expect
+        .poll(async () => await ask("GET", `/files/${stored.id}`), { interval: 20, timeout: 5000 })
+        .toMatchObject({ status: "success" })
+      return performance.now() - beganMs
+    },
     async until(id: string, isSo: (known: Job) => boolean, timeoutMs: number): Promise<Job> {
       await expect.poll(async () => isSo(await read(id)), { timeout: timeoutMs }).toBe(true)
       return await read(id)
@@ -82,16 +93,11 @@ it(
     ])
     const held = [await endless.encode(null), await endless.encode(null)]
     for (const id of held) await endless.until(id, isRunning, 10_000)
-    const body = new FormData()
-    body.append("file", new File([await readFile("scripts/demo/clip.mp4")], "clip.mp4"))
-    const stored = z
-      .looseObject({ id: z.string() })
-      .parse(await other.ask("POST", "/files", { body }))
-    const beganMs = performance.now()
-    await expect
-      .poll(async () => await other.ask("GET", `/files/${stored.id}`), { interval: 20 })
-      .toMatchObject({ status: "success" })
-    expect(performance.now() - beganMs).toBeLessThan(PROBE_MS_MAX)
+    // More than it may have running at once.
+    for (let more = 0; more < 6; more += 1) await endless.encode(null)
+    for (const account of [other, endless]) {
+      expect(await account.probeMs()).toBeLessThan(PROBE_MS_MAX)
+    }
     const id = await other.encode(1)
     for (const each of held) expect(isRunning(await endless.read(each))).toBe(true)
     const done = await other.until(id, isOver, 30_000)
@@ -128,10 +134,9 @@ it(
     const started = await newcomer.until(id, ({ started_at }) => started_at !== null, 30_000)
     expect(waitedMs(started)).toBeLessThan(4000 + 5000)
     expect((await newcomer.until(id, isOver, 20_000)).status).toBe("completed")
-    // Another one waits until a run ends: those that go on were interrupted, or are the older one.
     const ended = await Promise.all(long.map((each) => paid.until(each, isOver, 60_000)))
     expect(ended.map(({ status }) => status)).toEqual(["completed", "completed"])
-    expect(ended.map(({ attempts }) => attempts).toSorted()).toEqual([1, 2])
+    expect(new Set(ended.map(({ attempts }) => attempts))).toEqual(new Set([1, 2]))
     await sleep(AFTERMATH_MS)
     for (const each of long) {
       expect(receiver.received.filter(({ body }) => body.includes(each))).toHaveLength(1)

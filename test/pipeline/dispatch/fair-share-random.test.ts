@@ -101,11 +101,13 @@ function share(simulation: Simulation): void {
     const held = countHeld(simulation, account.accountId)
     const others = state.waiting.filter(({ accountId }) => accountId !== account.accountId)
     expect(state.free.map(({ name }) => name)).toContain(next.slot)
-    for (const other of others) {
+    const needier = others.filter((other) => {
       const otherHeld = countHeld(simulation, other.accountId)
-      if (otherHeld < slotsMaxOf(simulation, other)) expect(held).toBeLessThanOrEqual(otherHeld)
-    }
-    if (others.length > 0) expect(held).toBeLessThan(slotsMaxOf(simulation, account))
+      return otherHeld < held && otherHeld < slotsMaxOf(simulation, other)
+    })
+    expect(needier).toEqual([])
+    const slotsMax = others.length > 0 ? slotsMaxOf(simulation, account) : names.length
+    expect(held).toBeLessThan(slotsMax)
     start(simulation, account, job, next.slot)
   }
   const { free, waiting } = stateOf(simulation)

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
+import { Pool } from "../../../src/pipeline/dispatch/pool.ts"
 import type { SlotRequest } from "../../../src/rpc.ts"
 
 const SLOTS = ["media-0", "media-1"]
@@ -96,5 +97,40 @@ describe("the pool", () => {
     expect(await request("one", { wanted: 1 })).toHaveLength(1)
     expect(await request("flood", { wanted: 1000, released: [second] })).toEqual([])
     expect(await request("two", { wanted: 1 })).toHaveLength(1)
+  })
+
+  it("gives the next free slot to whoever holds none, though it had one last", async () => {
+    const [first = 0] = ids(await request("holder", { wanted: 1 }))
+    const [theirs = 0] = ids(await request("one", { wanted: 1 }))
+    await request("one", { released: [theirs] })
+    const [others = 0] = ids(await request("other", { wanted: 1 }))
+    await request("holder", { wanted: 1, inUse: [first] })
+    await request("one", { wanted: 1 })
+    await request("other", { released: [others] })
+    expect(ids(await request("holder", { wanted: 1, inUse: [first] }))).toEqual([first])
+    expect(await request("one", { wanted: 1 })).toHaveLength(1)
+  })
+
+  it("gives an account no more than its share while others want some", async () => {
+    const answers = await runInDurableObject(pool, async (_, ctx) => {
+      const three = new Pool(ctx, { ...env, RUNNER_CAPACITY: "3" })
+      async function ask(accountId: string, requested: Partial<SlotRequest>): Promise<number[]> {
+        number += 1
+        const nothing = { wanted: 0, inUse: [], released: [], slotsShareMax: 0.5 }
+        const asked = { accountId, number, ...nothing, ...requested }
+        return ids(await three.requestSlots("media", asked))
+      }
+      const mine = await ask("a", { wanted: 1 })
+      const [kept = 0, other = 0] = await ask("b", { wanted: 2 })
+      await ask("a", { wanted: 1, inUse: mine })
+      const inUse = [kept]
+      return [
+        await ask("b", { wanted: 1, inUse, released: [other] }),
+        await ask("a", { wanted: 1, inUse: mine }),
+        await ask("b", { inUse }),
+        await ask("a", { wanted: 1, inUse: mine }),
+      ]
+    })
+    expect(answers.map(({ length }) => length)).toEqual([1, 1, 1, 2])
   })
 })

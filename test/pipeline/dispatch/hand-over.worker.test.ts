@@ -1,0 +1,131 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { beforeAll, expect, it } from "vitest"
+import { LIMITS } from "../../../src/plans.ts"
+import { makeCaller } from "../../support/caller.ts"
+import type { Caller } from "../../support/caller.ts"
+import { accountOf } from "../../support/bundle.ts"
+
+type TaskRow = {
+  id: string
+  state: string
+  fence: number
+  slot: string | null
+  grant: number | null
+  hand_overs: number
+  failures: number
+  interruptions: number
+}
+
+const pool = env.POOL.getByName("media")
+let holder: Caller
+let newcomer: Caller
+let holderId: string
+let newcomerId: string
+
+beforeAll(async () => {
+  holder = await makeCaller("holder", "paid")
+  newcomer = await makeCaller("newcomer", "trial")
+  ;[holderId, newcomerId] = [await accountOf(holder), await accountOf(newcomer)]
+})
+
+async function encode(caller: Caller): Promise<string> {
+  const answer = await caller.post("/commands", {
+    ffmpeg_command: "ffmpeg -f lavfi -i testsrc -t 1 {{out_1}}",
+    input_files: {},
+    output_files: { out_1: "out.mp4" },
+  })
+  return (await answer.json<{ command_id: string }>()).command_id
+}
+
+/** The open tasks of an account, oldest first. */
+async function tasksOf(accountId: string): Promise<TaskRow[]> {
+  const { results } = await env.DB.prepare(
+    "select * from tasks where account_id = ? and state in ('waiting', 'running') order by id",
+  )
+    .bind(accountId)
+    .all<TaskRow>()
+  return results
+}
+
+async function statesOf(accountId: string): Promise<string[]> {
+  return (await tasksOf(accountId)).map(({ state }) => state)
+}
+
+async function untilStates(accountId: string, states: string[]): Promise<void> {
+  await expect.poll(() => statesOf(accountId), { timeout: 10_000 }).toEqual(states)
+}
+
+/** Lets the account have waited for as long as a trial's run may take, and the pool look at it. */
+async function letWait(accountId: string): Promise<void> {
+  await expect.poll(() => wantedBy(accountId), { timeout: 10_000 }).toBe(1)
+  await runInDurableObject(pool, (_, { storage: { sql } }) => {
+    const since = Date.now() - LIMITS.trial.runSecondsMax * 1000
+    sql.exec("update waits set since = ? where account_id = ?", since, accountId)
+  })
+  await runDurableObjectAlarm(pool)
+}
+
+async function wantedBy(accountId: string): Promise<unknown> {
+  return await runInDurableObject(pool, (_, { storage: { sql } }) => {
+    const query = "select want from askers where account_id = ?"
+    return sql.exec(query, accountId).toArray()[0]?.["want"]
+  })
+}
+
+it("interrupts each task of whoever holds all slots once, youngest first, at no cost", async () => {
+  await encode(holder)
+  await untilStates(holderId, ["running"])
+  await encode(holder)
+  await untilStates(holderId, ["running", "running"])
+  const [older, younger] = await tasksOf(holderId)
+  const first = await encode(newcomer)
+  await letWait(newcomerId)
+  await untilStates(newcomerId, ["running"])
+  expect(await tasksOf(newcomerId)).toMatchObject([{ slot: younger?.slot }])
+  expect(await tasksOf(holderId)).toMatchObject([
+    { fence: older?.fence, grant: older?.grant, hand_overs: 0 },
+    { state: "waiting", slot: null, hand_overs: 1, failures: 0, interruptions: 0 },
+  ])
+
+  await newcomer.post(`/jobs/${first}/cancel`, {})
+  await untilStates(holderId, ["running", "running"])
+  const second = await encode(newcomer)
+  await letWait(newcomerId)
+  await untilStates(newcomerId, ["running"])
+  expect(await tasksOf(holderId)).toMatchObject([
+    { state: "waiting", hand_overs: 1 },
+    { state: "running", hand_overs: 1, fence: 2 },
+  ])
+
+  await newcomer.post(`/jobs/${second}/cancel`, {})
+  await untilStates(holderId, ["running", "running"])
+  const before = await tasksOf(holderId)
+  await encode(newcomer)
+  await letWait(newcomerId)
+  expect(await tasksOf(holderId)).toEqual(before)
+  expect(await statesOf(newcomerId)).toEqual(["waiting"])
+})
+
+it("changes nothing where it is said twice, or late", async () => {
+  const dispatcher = env.DISPATCHER.getByName(holderId)
+  const before = await tasksOf(holderId)
+  const [task] = before
+  const allocation = { id: task?.grant ?? 0, slot: task?.slot ?? "" }
+  expect(await dispatcher.handOver(holderId, allocation)).toBe(false)
+  expect(await dispatcher.handOver(holderId, { ...allocation, id: allocation.id - 1 })).toBe(true)
+  expect(await dispatcher.handOver(holderId, { ...allocation, slot: "media-9" })).toBe(true)
+  expect(await tasksOf(holderId)).toEqual(before)
+})
+
+it("tells the pool the share of the plan", async () => {
+  const shares = await runInDurableObject(pool, (_, { storage: { sql } }) =>
+    sql.exec("select account_id, slots_share_max as share from waits").toArray(),
+  )
+  expect(shares).toEqual(
+    expect.arrayContaining([
+      { account_id: holderId, share: 1 },
+      { account_id: newcomerId, share: 0.5 },
+    ]),
+  )
+})
