@@ -36,6 +36,8 @@ export function openTaskQueue(sql: SqlStorage) {
   sql.exec(
     "create index if not exists queued_tasks_order on queued_tasks (state, priority desc, id)",
   )
+  sql.exec(`create index if not exists queued_tasks_order_in_pool
+    on queued_tasks (state, pool, priority desc, id)`)
   sql.exec(`create table if not exists used_allocations (
     pool text not null, allocation integer not null, primary key (pool, allocation))`)
   sql.exec(`create table if not exists pool_requests (
@@ -59,11 +61,10 @@ function taskReads(sql: SqlStorage) {
     /** Tasks that could start now, of all pools or of one, in the order in which they are to. */
     ready: (limit: number, now: number, pool: string | null = null) =>
       select(
-        `where state = 'ready' and not_before <= ? and (? is null or pool = ?)
+        `where state = 'ready' ${pool === null ? "" : "and pool = ?"} and not_before <= ?
          order by priority desc, id limit ?`,
+        ...(pool === null ? [] : [pool]),
         now,
-        pool,
-        pool,
         limit,
       ),
     /** Milliseconds until the first task that backs off may start; null where none does. */
