@@ -1,3 +1,5 @@
+import { parseTime } from "../../src/contract/media-time.ts"
+
 /** Reads the progress of one ffmpeg process from its output; fractions go from 0 to 1. */
 export type ProgressReader = {
   /** Reads a line of `-progress`; returns the fraction done, or null where it has none. */
@@ -14,8 +16,6 @@ export type DurationOf = (name: string, index: number) => number | null
 type Options = Map<string, string>
 
 const TIMED = new Set(["-ss", "-t", "-to", "-loop", "-stream_loop"])
-
-const UNIT_SECONDS: Record<string, number> = { s: 1, ms: 1e-3, us: 1e-6 }
 
 /** Opens a reader for a command; `known` are the durations of inputs by name, in seconds. */
 export function openProgressReader(
@@ -98,16 +98,4 @@ function lavfiSeconds(source: string): number | null {
     parseTime(text),
   ).filter((seconds) => seconds !== null)
   return times.length > 0 ? Math.max(...times) : null
-}
-
-/**
- * Seconds of a time as ffmpeg reads it: `HH:MM:SS.m`, `MM:SS.m`, or a number with `s`, `ms` or
- * `us`; null for anything else, negative times included.
- */
-export function parseTime(text: string | undefined): number | null {
-  const clock = /^(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d*)?)$/.exec(text ?? "")
-  if (clock) return Number(clock[1] ?? 0) * 3600 + Number(clock[2]) * 60 + Number(clock[3])
-  const plain = /^(\d+(?:\.\d*)?|\.\d+)(s|ms|us)?$/.exec(text ?? "")
-  if (plain) return Number(plain[1]) * (UNIT_SECONDS[plain[2] ?? "s"] ?? 1)
-  return null
 }

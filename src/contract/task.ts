@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { warning, WARNINGS_MAX } from "./warning.ts"
 
 /** A key by which a task names an input or an output. */
 export const fileKey = z.string().regex(/^[A-Za-z0-9_]{1,64}$/)
@@ -27,8 +28,14 @@ export const taskWork = z.looseObject({
   outputs: z.array(taskOutput).optional(),
 })
 
-/** What every task reports at its end, whatever its kind; the rest is the kind's own. */
-export const taskResult = z.looseObject({ kind: z.string() })
+/**
+ * What every task reports at its end, whatever its kind: the kind, and what is odd about what it
+ * made. The rest is the kind's own.
+ */
+export const taskResult = z.looseObject({
+  kind: z.string(),
+  warnings: z.array(warning).max(WARNINGS_MAX).optional(),
+})
 
 /** The body of `POST /tasks`: one task at one fence, with the only door it may use. */
 export const taskOrder = z.object({

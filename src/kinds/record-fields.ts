@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { failureCode } from "../contract/failure.ts"
+import { warning } from "../contract/warning.ts"
 import type { Progress } from "../rpc.ts"
 import type { Job } from "../storage/schema/jobs.ts"
 import { STATES } from "../storage/schema/states.ts"
@@ -35,12 +36,17 @@ export function toDateTime(moment: number | null): string | null {
   return moment === null ? null : new Date(moment).toISOString()
 }
 
-/** What every record says of its job: progress, attempts, moments. */
+const warningRecord = warning.meta({ id: "Warning" })
+
+/** What every record says of its job: progress, attempts, warnings, moments. */
 export const jobFieldSchemas = {
   progress: z.number().min(0).max(100).meta({ description: "Percent of the work that is done." }),
   eta_seconds: z.int().min(0).nullable(),
   attempts: z.int().min(0),
   metadata: z.record(z.string(), z.string()),
+  warnings: z.array(warningRecord).meta({
+    description: "What is odd about what was made, though the work succeeded.",
+  }),
   started_at: dateTime.nullable(),
   completed_at: dateTime.nullable(),
 }
@@ -51,6 +57,7 @@ export function jobFields(job: Job, progress: Progress | null) {
     eta_seconds: progress?.etaSeconds === undefined ? null : Math.round(progress.etaSeconds),
     attempts: job.attempts,
     metadata: job.metadata ?? {},
+    warnings: job.warnings ?? [],
     started_at: toDateTime(job.startedAt),
     completed_at: toDateTime(job.completedAt),
   }

@@ -13,6 +13,7 @@ export type FaultCode =
   | "empty_command"
   | "unreadable_command"
   | "too_many_words"
+  | "seek_behind_end"
 
 /** A fault of a command, with its code. */
 export type CommandFault = Fault & { code: FaultCode }

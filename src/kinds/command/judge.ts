@@ -5,6 +5,7 @@ import type { FoundInput } from "../kind.ts"
 import type { CommandFault } from "./fault-codes.ts"
 import { judgeLines } from "./lines.ts"
 import type { CommandPart } from "./request.ts"
+import { judgeSeeks } from "./seeks.ts"
 
 /** Faults that say nothing where the maps of keys cannot be read. */
 const FAULTS_OF_KEYS = new Set(["unknown_key", "unused_output"])
@@ -15,7 +16,7 @@ const NAME_BYTES_MAX = 240
 /** A number and a variant are enough for every muxer. */
 const FIELDS_MAX = 2
 
-/** Everything wrong with what a request does: names of outputs, and commands. */
+/** Everything wrong with what a request does: names of outputs, commands, and where they seek. */
 export function judgeCommand(
   request: CommandPart,
   inputs: FoundInput[],
@@ -23,8 +24,9 @@ export function judgeCommand(
 ): Fault[] {
   const names = workspaceNames(request.input_files, inputs)
   const misnamed = judgeOutputs(request, names)
-  const lines = judgeLines(request, { inputs: names, outputs: usableNames(request, misnamed) })
-  const faults = [...misnamed, ...lines]
+  const keyNames = { inputs: names, outputs: usableNames(request, misnamed) }
+  const lines = judgeLines(request, keyNames)
+  const faults = [...misnamed, ...lines, ...judgeSeeks(request, keyNames, inputs)]
   if (!malformed.has("input_files") && !malformed.has("output_files")) return faults
   return faults.filter(({ code }) => !FAULTS_OF_KEYS.has(code))
 }

@@ -115,15 +115,14 @@ function finishTransition(
   const earlier = others.flatMap(({ result, ...other }) =>
     other.state === "succeeded" && result ? [{ task: { ...other, result }, result }] : [],
   )
-  const finish = kindOf(job.kind).finish({
-    job,
-    files,
-    tasks: [...earlier, { task, result: report.result }],
-  })
+  const tasks = [...earlier, { task, result: report.result }]
+  const finish = kindOf(job.kind).finish({ job, files, tasks })
+  const warnings = tasks.flatMap(({ result }) => result.warnings ?? [])
   const open = new Set(files.flatMap(({ id, state }) => (isFinal(state) ? [] : [id])))
   return {
     job: {
       ...(isLast && { ...done, result: finish.result }),
+      ...(isLast && warnings.length > 0 && { warnings }),
       processingMs: job.processingMs + toMs(report.processing_seconds),
     },
     tasks: [{ id: task.id, set: { ...done, ...(!isLast && { result: report.result }) } }],

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { Member } from "../../contract/bundle.ts"
 import type { FailureCode } from "../../contract/failure.ts"
+import type { Warning } from "../../contract/warning.ts"
 import { STATES } from "./states.ts"
 
 export const jobs = sqliteTable(
@@ -16,6 +17,8 @@ export const jobs = sqliteTable(
     priority: integer("priority").notNull(),
     request: text("request", { mode: "json" }).$type<unknown>().notNull(),
     result: text("result", { mode: "json" }).$type<JobResult>(),
+    /** What is odd about what a job made that succeeded; null where nothing is. */
+    warnings: text("warnings", { mode: "json" }).$type<Warning[]>(),
     /** Called when the job ends; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /** Under which origin its caller knows the service; records in webhooks link to it. */

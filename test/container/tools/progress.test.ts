@@ -1,9 +1,6 @@
 import { expect, test } from "vitest"
-import {
-  expectedSeconds,
-  parseTime,
-  openProgressReader,
-} from "../../../container/tools/progress.ts"
+import { expectedSeconds, openProgressReader } from "../../../container/tools/progress.ts"
+import { parseTime } from "../../../src/contract/media-time.ts"
 
 test.for<[string | undefined, number | null]>([
   ["00:01:02.5", 62.5],

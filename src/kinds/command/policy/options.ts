@@ -1,3 +1,4 @@
+import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../../../contract/command-line.ts"
 import { byName } from "./refusal.ts"
 import type { Reason, ReasonFor } from "./refusal.ts"
 
@@ -93,8 +94,7 @@ const REFUSED: readonly ReasonFor[] = [
 ]
 
 const PRINTING: ReasonFor = {
-  names:
-    "h ? help -help L license version buildconf formats muxers demuxers devices codecs decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts dispositions colors sources sinks hwaccels",
+  names: PRINTING_FLAGS,
   why: "prints something and makes no output",
   instead: "leave it out",
 }
@@ -104,19 +104,10 @@ const FROM_FILE: Reason = {
   instead: "write the value into the command",
 }
 
-/** Options that stand alone, for a file. */
-const FLAGS =
-  "an vn sn dn re shortest bitexact accurate_seek find_stream_info copyinkf autorotate autoscale force_fps fix_sub_duration fix_sub_duration_heartbeat display_hflip display_vflip"
-
-/** Options that stand alone, for the whole command. */
-const GLOBAL_FLAGS =
-  "y n stats hide_banner stdin ignore_unknown copy_unknown recast_media benchmark benchmark_all dump hex copyts start_at_zero xerror auto_conversion_filters debug_ts psnr qphist print_graphs report vstats"
-
 /** Options with a value, for the whole command. */
 const GLOBALS =
   "v loglevel max_alloc cpuflags cpucount timelimit vsync async frame_drop_threshold adrift_threshold copytb dts_delta_threshold dts_error_threshold abort_on filter_threads filter_buffered_frames filter_complex filter_complex_threads lavfi stats_period max_error_rate vol vstats_version print_graphs_format"
 
-const STANDING_ALONE = new Set(`${FLAGS} ${GLOBAL_FLAGS} ${PRINTING.names}`.split(" "))
 const GLOBAL = new Set(`${GLOBAL_FLAGS} ${GLOBALS}`.split(" "))
 
 const REASONS = byName([...REFUSED, PRINTING])
@@ -149,11 +140,6 @@ const KIND_OF: ReadonlyMap<string, OptionKind> = new Map([
 
 /** Options of every codec, which ffmpeg also takes with a leading v, a or s. */
 const WITH_MEDIA_LETTER = new Set(["codec_whitelist", "threads", "dump_separator", "sub_charenc"])
-
-/** Whether an option stands alone; ffmpeg 5 takes a word after it otherwise. */
-export function takesNothing(name: string): boolean {
-  return STANDING_ALONE.has(name) || STANDING_ALONE.has(withoutNo(name))
-}
 
 /** Whether an option is for the whole command, so that it may follow the last output. */
 export function isGlobal(name: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { readCommand } from "../../../../src/kinds/command/policy/read-command.ts"
+import { readCommand } from "../../../../src/contract/command-line.ts"
 import { readGraph } from "../../../../src/kinds/command/policy/read-graph.ts"
 import { askWords } from "./ask.ts"
 

@@ -1,4 +1,16 @@
-import { takesNothing } from "./options.ts"
+/** Options that stand alone, for a file. */
+const FLAGS =
+  "an vn sn dn re shortest bitexact accurate_seek find_stream_info copyinkf autorotate autoscale force_fps fix_sub_duration fix_sub_duration_heartbeat display_hflip display_vflip"
+
+/** Options that stand alone, for the whole command. */
+export const GLOBAL_FLAGS =
+  "y n stats hide_banner stdin ignore_unknown copy_unknown recast_media benchmark benchmark_all dump hex copyts start_at_zero xerror auto_conversion_filters debug_ts psnr qphist print_graphs report vstats"
+
+/** Options that stand alone and print something. */
+export const PRINTING_FLAGS =
+  "h ? help -help L license version buildconf formats muxers demuxers devices codecs decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts dispositions colors sources sinks hwaccels"
+
+const STANDING_ALONE = new Set(`${FLAGS} ${GLOBAL_FLAGS} ${PRINTING_FLAGS}`.split(" "))
 
 /** An option as it stands in a command: its word, its name, and its value if it takes one. */
 export type ReadOption = { word: string; name: string; value: string | null }
@@ -17,6 +29,11 @@ const FILE_OF = new Map<string, ReadFile["kind"]>([
   ["-i", "input"],
   ["-dec", "decoder"],
 ])
+
+/** The value of the last option of this name, which is the one that ffmpeg takes. */
+export function lastValue({ options }: ReadFile, name: string): string | null {
+  return options.findLast((option) => option.name === name)?.value ?? null
+}
 
 /** Splits words, without the program, into files and their options. */
 export function readCommand(words: readonly string[]): ReadCommand {
@@ -57,4 +74,9 @@ export function readCommand(words: readonly string[]): ReadCommand {
 /** The name of an option without what says for which streams: `filter` of `-filter:v:0`. */
 function nameOf(word: string): string {
   return word.slice(1).split(":", 1)[0] ?? ""
+}
+
+/** Whether an option stands alone; ffmpeg 5 takes a word after it otherwise. */
+function takesNothing(name: string): boolean {
+  return STANDING_ALONE.has(name) || STANDING_ALONE.has(name.replace(/^no/, ""))
 }

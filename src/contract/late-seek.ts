@@ -1,0 +1,92 @@
+import { lastValue } from "./command-line.ts"
+import type { ReadCommand, ReadFile, ReadOption } from "./command-line.ts"
+import { describeSeconds, parseTime } from "./media-time.ts"
+
+/** A `-ss` behind the end of all that there is to read. */
+export type LateSeek = {
+  value: string
+  /** The input that ends before it; null where several do. */
+  input: string | null
+  /** The output that the `-ss` stands before; null where it stands before an input. */
+  output: string | null
+}
+
+/** Options that change how long an input lasts, or where its times begin. */
+const LENGTH_OPTIONS = new Set(
+  "f loop stream_loop sseof seek_timestamp itsoffset itsscale r framerate".split(" "),
+)
+const FILTER_OPTIONS = new Set("vf af filter filter_complex lavfi".split(" "))
+const SUBTITLES_OR_TEXT = /\.(?:srt|vtt|ass|ssa|sub|lrc|ttml|txt|log|csv|json|xml)$/i
+
+/**
+ * Finds where a command seeks behind the end of what it reads; `lengthOf` answers how many seconds
+ * an input lasts, null where that is not certain.
+ */
+export function findLateSeeks(
+  command: ReadCommand,
+  lengthOf: (name: string) => number | null,
+): LateSeek[] {
+  const inputs = command.files
+    .filter(({ kind }) => kind === "input")
+    .map((file) => ({ file, seconds: hasLengthOption(file) ? null : lengthOf(file.word) }))
+  const early = inputs.flatMap(({ file, seconds }) => {
+    const value = lateSeekOf(file, seconds)
+    return value === null ? [] : [{ value, input: file.word, output: null }]
+  })
+  // What an output seeks in is what its inputs leave, unless filters make something else of it.
+  if (early.length > 0 || allOptions(command).some(isShifting)) return early
+  const ends = inputs.map(({ file, seconds }) => (seconds === null ? null : leftOf(file, seconds)))
+  const known = ends.filter((end) => end !== null)
+  const end = known.length === ends.length ? Math.max(...known) : null
+  const input = inputs.length === 1 ? (inputs[0]?.file.word ?? null) : null
+  return command.files.filter(isMediaOutput).flatMap((file) => {
+    const value = lateSeekOf(file, end)
+    return value === null ? [] : [{ value, input, output: file.word }]
+  })
+}
+
+/** A late seek as the begin of a sentence; `lengths` are those of inputs by name, in seconds. */
+export function describeLateSeek(
+  { value, input }: LateSeek,
+  lengths: ReadonlyMap<string, number>,
+): string {
+  if (input === null) return `-ss ${value} lies behind the end of every input`
+  const seconds = lengths.get(input)
+  const length = seconds === undefined ? "" : `, which lasts ${describeSeconds(seconds)}`
+  return `-ss ${value} lies behind the end of ${input}${length}`
+}
+
+/** The value of a file's `-ss` where it lies behind this end. */
+function lateSeekOf(file: ReadFile, endSeconds: number | null): string | null {
+  const value = lastValue(file, "ss")
+  const seconds = value === null ? null : parseTime(value)
+  if (seconds === null || endSeconds === null || endSeconds <= 0) return null
+  return seconds >= endSeconds ? value : null
+}
+
+/** What is left of an input after its own `-ss`, within its own `-t` or `-to`. */
+function leftOf(file: ReadFile, seconds: number): number | null {
+  const from = parseTime(lastValue(file, "ss") ?? "0")
+  const most = parseTime(lastValue(file, "t") ?? String(seconds))
+  const to = parseTime(lastValue(file, "to") ?? String(seconds))
+  if (from === null || most === null || to === null) return null
+  return Math.min(seconds - from, to - from, most)
+}
+
+function isMediaOutput(file: ReadFile): boolean {
+  const format = lastValue(file, "f")
+  if (file.kind !== "output" || file.word === "-" || file.word.startsWith("/dev/")) return false
+  return format !== "null" && format !== "ffmetadata" && !SUBTITLES_OR_TEXT.test(file.word)
+}
+
+function hasLengthOption({ options }: ReadFile): boolean {
+  return options.some(({ name }) => LENGTH_OPTIONS.has(name))
+}
+
+function isShifting({ name }: ReadOption): boolean {
+  return FILTER_OPTIONS.has(name) || name === "copyts"
+}
+
+function allOptions({ files, trailing }: ReadCommand): ReadOption[] {
+  return [...files.flatMap(({ options }) => options), ...trailing]
+}

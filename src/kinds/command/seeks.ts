@@ -1,0 +1,53 @@
+import { readCommand } from "../../contract/command-line.ts"
+import { describeLateSeek, findLateSeeks } from "../../contract/late-seek.ts"
+import type { ProbeResult } from "../../contract/probe.ts"
+import { substitute } from "../../contract/tasks/command.ts"
+import type { FoundInput } from "../kind.ts"
+import type { CommandFault } from "./fault-codes.ts"
+import { linesOf, readLine } from "./lines.ts"
+import type { KeyNames } from "./lines.ts"
+import type { CommandPart } from "./request.ts"
+
+/** Formats that say in a header or an index how long they last. */
+const EXACT_FORMATS = /^(?:mov|matroska|wav|w64|aiff|caf|flac|ogg|avi)(?:,|$)/
+/** Formats of which ffprobe estimates it: from a bit rate, or from the times of some packets. */
+const ESTIMATED_FORMATS = /^(?:mp3|aac|ac3|eac3|mpegts|mpeg|flv|asf|mxf|nut)(?:,|$)/
+/** No estimate is so far off. */
+const ESTIMATE_FACTOR_MAX = 20
+
+/**
+ * Every `-ss` behind the end of an input whose length is known; where the probe is still to come,
+ * and of pictures and lists, the run finds out.
+ */
+export function judgeSeeks(
+  request: CommandPart,
+  names: KeyNames,
+  inputs: readonly FoundInput[],
+): CommandFault[] {
+  const probes = inputs.flatMap(({ key, file }) =>
+    file?.probe ? [[names.inputs.get(key) ?? key, file.probe] as const] : [],
+  )
+  const lengths = new Map(probes.map(([name, { duration = 0 }]) => [name, duration]))
+  const ends = new Map(probes.map(([name, probe]) => [name, latestEnd(probe)]))
+  return linesOf(request).flatMap((line) => {
+    const read = readLine(line)
+    if ("error" in read) return []
+    const named = substitute(read.words, {
+      get: (key) => names.inputs.get(key) ?? names.outputs.get(key),
+    })
+    const late = findLateSeeks(readCommand(named), (name) => ends.get(name) ?? null)
+    return late.map((seek) => ({
+      field: line.field,
+      option: "-ss",
+      code: "seek_behind_end" as const,
+      message: `${describeLateSeek(seek, lengths)}, so that nothing is left; seek to an earlier place`,
+    }))
+  })
+}
+
+/** The seconds that a file surely does not exceed; null where that is not known. */
+function latestEnd({ duration, format_name: format }: ProbeResult): number | null {
+  if (duration === undefined) return null
+  if (EXACT_FORMATS.test(format)) return duration
+  return ESTIMATED_FORMATS.test(format) ? duration * ESTIMATE_FACTOR_MAX : null
+}
