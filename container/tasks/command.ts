@@ -6,9 +6,9 @@ import type { TaskFailure } from "../failures.ts"
 import { atCommand } from "../tools/explain.ts"
 import type { CommandPosition } from "../tools/explain.ts"
 import { runFfmpeg } from "../tools/run-ffmpeg.ts"
+import type { FinishedRun } from "../tools/run-ffmpeg.ts"
 import { downloadInputs } from "../transfer/download.ts"
-import { gatherBundles } from "./gather-bundles.ts"
-import { findOutputFailure, storeOutputs } from "./outputs.ts"
+import { finishOutputs } from "./finish-outputs.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 
@@ -24,26 +24,21 @@ async function runCommandTask(
   context: RunContext,
   work: CommandWork,
 ): Promise<TaskOutcome<CommandResult>> {
-  const { status, workspace } = context
+  const { status } = context
   status.phase = "downloading"
   await downloadInputs(context)
   status.phase = "working"
-  let warnings: string[] = []
-  const failed =
-    (await runCommands(context, work, (lines) => (warnings = lines))) ??
-    (await findOutputFailure(workspace, work.outputs, warnings))
+  const runs: FinishedRun[] = []
+  const failed = await runCommands(context, work, (run) => runs.push(run))
   if (failed) return failed
-  const bundles = await gatherBundles(context, work.outputs)
-  if ("failure" in bundles) return bundles
-  status.phase = "uploading"
-  const outputs = await storeOutputs(context, work.outputs, bundles)
-  return { result: { kind: "command", outputs } }
+  const finished = await finishOutputs(context, work.outputs, runs)
+  return "failure" in finished ? finished : { result: { kind: "command", ...finished } }
 }
 
 async function runCommands(
   context: RunContext,
   work: CommandWork,
-  onWarnings: (lines: string[]) => void,
+  onSuccess: (run: FinishedRun) => void,
 ): Promise<TaskFailure | null> {
   const names = namesByKey(context.order.inputs, work.outputs)
   const startedMs = performance.now()
@@ -53,7 +48,7 @@ async function runCommands(
     const failed = await runFfmpeg(context, {
       argv: substitute(words, names),
       position,
-      onWarnings,
+      onSuccess,
       onSpawn: () => markProcessStarted(context, "ffmpeg"),
       timeLimitMs: work.run_seconds_max * 1000 - (performance.now() - startedMs),
       onFraction: (fraction) => {

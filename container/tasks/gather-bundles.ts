@@ -8,8 +8,10 @@ import {
 import type { TaskOutput } from "../../src/contract/task.ts"
 import { callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
+import type { FinishedRun } from "../tools/run-ffmpeg.ts"
 import { listBundleFiles, readPlaylists } from "./bundle-files.ts"
 import type { FinishedWorkspace } from "./bundle-files.ts"
+import { noOutput } from "./empty-output.ts"
 import { assignFiles } from "./file-assignment.ts"
 import type { FileAssignment, FileSearch } from "./file-assignment.ts"
 
@@ -27,7 +29,7 @@ const naturalOrder = new Intl.Collator("en", { numeric: true })
  * playlists refer to. The first bundle gets the rest. A file that two bundles need goes to both.
  */
 export async function gatherBundles(
-  finished: FinishedWorkspace,
+  finished: FinishedWorkspace & { runs?: readonly FinishedRun[] },
   outputs: readonly TaskOutput[],
   searchMsMax = SEARCH_MS_MAX,
 ): Promise<Map<string, BundleFiles> | TaskFailure> {
@@ -47,7 +49,7 @@ export async function gatherBundles(
     if (assignments.some((assignment) => assignment[index] === 1)) continue
     assignments[0]?.fill(1, index, index + 1)
   }
-  const failed = findFailure(bundles, search, assignments)
+  const failed = findFailure(bundles, search, assignments, finished.runs ?? [])
   return failed ?? toBundleFiles(bundles, search, assignments)
 }
 
@@ -82,6 +84,7 @@ function findFailure(
   bundles: readonly TaskOutput[],
   { names }: FileSearch,
   assignments: readonly FileAssignment[],
+  runs: readonly FinishedRun[],
 ): TaskFailure | null {
   const badNames = names.flatMap((name, index) =>
     memberName.safeParse(name).success ? [] : [index],
@@ -90,7 +93,7 @@ function findFailure(
     const assignment = assignments[bundleIndex] ?? new Uint8Array()
     const isMissing = bundleKindOf(name) === "playlist" && !names.includes(name)
     if (!assignment.includes(1) || isMissing) {
-      return callerFailure("no_output", `The output ${key} ("${name}") was not made.`)
+      return noOutput({ key, name }, "was not made", runs)
     }
     if (badNames.some((index) => assignment[index] === 1)) {
       const expected = "names have up to 240 bytes, no backslash and no control characters"

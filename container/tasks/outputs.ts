@@ -4,46 +4,48 @@ import { bundleKindOf } from "../../src/contract/bundle.ts"
 import type { Member } from "../../src/contract/bundle.ts"
 import type { OutputReport } from "../../src/contract/report.ts"
 import type { TaskOutput } from "../../src/contract/task.ts"
-import { callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
 import { isPlainFile, pathIn } from "../sandbox/workspace.ts"
 import { probeFile } from "../tools/ffprobe.ts"
+import { UNKNOWN_CONTENT } from "../tools/media-content.ts"
+import type { MediaContent } from "../tools/media-content.ts"
+import type { FinishedRun } from "../tools/run-ffmpeg.ts"
 import { mapWithConcurrency } from "../transfer/promises.ts"
 import { uploadMember, uploadOutput, uploadText } from "../transfer/upload.ts"
+import { isText, noOutput } from "./empty-output.ts"
 import type { BundleFiles } from "./gather-bundles.ts"
 import type { RunContext } from "./run-context.ts"
 
-const NOTHING_ENCODED = /Output file is empty, nothing was encoded/
 const OUTPUTS_AT_ONCE = 2
 const MEMBERS_AT_ONCE = 8
 
-type ProbeFields = Pick<OutputReport, "probe" | "probe_error">
+type Probing = { fields: Pick<OutputReport, "probe" | "probe_error">; content: MediaContent }
+
+/** An output as it was stored, and what a look into it found. */
+export type StoredOutput = { report: OutputReport; content: MediaContent }
 
 /**
- * The failure of the first output that is no regular file or is empty; a series is not checked,
- * since it has no file of its own. `warnings` are the lines that the last command printed.
+ * The failure of the first output that is no regular file, or is empty and no text; a series is
+ * not checked, since it has no file of its own. `runs` are the commands that have run.
  */
 export async function findOutputFailure(
   workspace: string,
   outputs: readonly TaskOutput[],
-  warnings: string[],
+  runs: readonly FinishedRun[],
 ): Promise<TaskFailure | null> {
-  const isNothingEncoded = warnings.some((line) => NOTHING_ENCODED.test(line))
-  const why = isNothingEncoded ? ": nothing was encoded; check -ss, -t and -frames" : ""
-  for (const { key, name } of outputs) {
-    if (bundleKindOf(name) === "series") continue
-    const problem = await findFileProblem(pathIn(workspace, name))
-    if (problem === null) continue
-    return callerFailure("no_output", `The output ${key} ("${name}") ${problem}${why}.`, warnings)
+  for (const output of outputs) {
+    if (bundleKindOf(output.name) === "series") continue
+    const problem = await findFileProblem(pathIn(workspace, output.name), isText(output, runs))
+    if (problem !== null) return noOutput(output, problem, runs)
   }
   return null
 }
 
-async function findFileProblem(path: string): Promise<string | null> {
+async function findFileProblem(path: string, mayBeEmpty: boolean): Promise<string | null> {
   const stats = await lstat(path).catch(() => null)
   if (!stats) return "was not made"
   if (!isPlainFile(stats)) return "is not a plain file that can be read"
-  return stats.size === 0 ? "is empty" : null
+  return stats.size === 0 && !mayBeEmpty ? "is empty" : null
 }
 
 /** Stores the outputs of a task, several at a time: `bundles` by their key, and plain files. */
@@ -51,7 +53,7 @@ export async function storeOutputs(
   context: RunContext,
   outputs: readonly TaskOutput[],
   bundles: ReadonlyMap<string, BundleFiles>,
-): Promise<OutputReport[]> {
+): Promise<StoredOutput[]> {
   const options = { limit: OUTPUTS_AT_ONCE, signal: context.signal }
   return await mapWithConcurrency(outputs, options, (output, joint) => {
     const files = bundles.get(output.key)
@@ -61,12 +63,12 @@ export async function storeOutputs(
 }
 
 /** Uploads an output and probes it at the same time; a failed probe does not fail the output. */
-async function storeOutput(context: RunContext, { key, name }: TaskOutput): Promise<OutputReport> {
+async function storeOutput(context: RunContext, { key, name }: TaskOutput): Promise<StoredOutput> {
   const { io, settings, workspace } = context
   const path = pathIn(workspace, name)
   const contentType = typeOf(name)
   const file = { ioPath: `/outputs/${key}`, path, contentType, partBytes: settings.outputPartBytes }
-  let probed: ProbeFields = {}
+  let probed: Probing = { fields: {}, content: UNKNOWN_CONTENT }
   const steps = [
     (signal: AbortSignal) => uploadOutput({ io, signal }, file),
     async (signal: AbortSignal) => {
@@ -76,7 +78,8 @@ async function storeOutput(context: RunContext, { key, name }: TaskOutput): Prom
   const options = { limit: steps.length, signal: context.signal }
   await mapWithConcurrency(steps, options, (step, joint) => step(joint))
   const { size } = await lstat(path)
-  return { key, size_bytes: size, content_type: contentType, ...probed }
+  const { fields, content } = probed
+  return { report: { key, size_bytes: size, content_type: contentType, ...fields }, content }
 }
 
 /** Uploads the members of a bundle, several at a time, and then the list of them. */
@@ -84,7 +87,7 @@ async function storeBundle(
   context: RunContext,
   { key, name }: TaskOutput,
   { names, durationSeconds }: BundleFiles,
-): Promise<OutputReport> {
+): Promise<StoredOutput> {
   const { io, signal } = context
   const ioPath = `/outputs/${key}`
   const options = { limit: MEMBERS_AT_ONCE, signal }
@@ -93,13 +96,14 @@ async function storeBundle(
   )
   const text = JSON.stringify({ members })
   await uploadText({ io, signal }, { ioPath, text, contentType: "application/json" })
-  return {
+  const report = {
     key,
     size_bytes: members.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
     content_type: bundleKindOf(name) === "series" ? "application/zip" : typeOf(name),
     members,
     ...(durationSeconds !== null && { duration_seconds: durationSeconds }),
   }
+  return { report, content: UNKNOWN_CONTENT }
 }
 
 async function storeMember(context: RunContext, ioPath: string, name: string): Promise<Member> {
@@ -117,9 +121,11 @@ function typeOf(name: string): string {
   return mime.getType(name) ?? "application/octet-stream"
 }
 
-async function probeOutput(context: RunContext, name: string): Promise<ProbeFields> {
+async function probeOutput(context: RunContext, name: string): Promise<Probing> {
   const { settings, taskSandbox, workspace, signal } = context
   const tool = settings.toolPaths.ffprobe
-  const probed = await probeFile({ tool, taskSandbox, workspace, name, signal })
-  return "probe" in probed ? { probe: probed.probe } : { probe_error: probed.reason }
+  const request = { tool, taskSandbox, workspace, name, signal, readsPackets: true }
+  const probed = await probeFile(request)
+  const fields = "probe" in probed ? { probe: probed.probe } : { probe_error: probed.reason }
+  return { fields, content: probed.content }
 }

@@ -1,6 +1,7 @@
 import { probeTask } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult } from "../../src/contract/tasks/probe.ts"
 import { RunnerError, callerFailure } from "../failures.ts"
+import { damageWarning, tellsDamage } from "../tools/damage.ts"
 import { probeFile } from "../tools/ffprobe.ts"
 import { downloadInputs } from "../transfer/download.ts"
 import { markProcessStarted } from "./run-context.ts"
@@ -25,7 +26,11 @@ async function runProbeTask(context: RunContext): Promise<TaskOutcome<ProbeTaskR
     onSpawn: () => markProcessStarted(context, "ffprobe"),
   })
   status.processingMs += probed.wallMs
-  if ("probe" in probed) return { result: { kind: "probe", probe: probed.probe } }
+  if ("probe" in probed) {
+    const line = probed.complaints.find(tellsDamage)
+    const warnings = line === undefined ? [] : [damageWarning(null, line)]
+    return { result: { kind: "probe", probe: probed.probe, warnings } }
+  }
   const message = `This is not a media file that can be read: ${probed.reason}.`
   return callerFailure("probe_failed", message, probed.lines)
 }

@@ -5,9 +5,14 @@ import type { TaskSandbox } from "../sandbox/sandbox.ts"
 import { startProcess } from "../sandbox/start.ts"
 import { cleanLines, selectErrorLines } from "./explain.ts"
 import { whitelistOptions } from "./ffmpeg-arguments.ts"
+import { PACKET_ARGUMENTS, readContent, readRefusal, UNKNOWN_CONTENT } from "./media-content.ts"
+import type { MediaContent } from "./media-content.ts"
 import { findRefusedFormat } from "./unreadable.ts"
 
 export type ProbeOutcome = { probe: ProbeResult } | { reason: string; lines: string[] }
+
+/** What a probe found out, the time that it took, and the lines in which ffprobe complained. */
+export type Probed = ProbeOutcome & { wallMs: number; complaints: string[]; content: MediaContent }
 
 const LEADING_ARGUMENTS = [
   ..."-v error -print_format json -show_format -show_streams".split(" "),
@@ -48,12 +53,18 @@ export async function probeFile(request: {
   workspace: string
   name: string
   signal: AbortSignal
+  /** Whether the first packets are read too, for `content`. */
+  readsPackets?: boolean
   onSpawn?: () => void
-}): Promise<ProbeOutcome & { wallMs: number }> {
+}): Promise<Probed> {
   const started = startProcess({
     tool: request.tool,
     // The prefix stops a colon or a leading dash in the name from being interpreted.
-    argv: [...LEADING_ARGUMENTS, `file:${request.name}`],
+    argv: [
+      ...(request.readsPackets === true ? PACKET_ARGUMENTS : []),
+      ...LEADING_ARGUMENTS,
+      `file:${request.name}`,
+    ],
     taskSandbox: request.taskSandbox,
     cwd: request.workspace,
     access: "read",
@@ -79,12 +90,18 @@ export async function probeFile(request: {
   )
   const reading = findRefusedFormat(lines) ?? lines.at(-1) ?? "it holds no media"
   const reason = end.cause === "time_limit" ? timeoutReason() : reading
-  if (end.exitCode !== 0) return { wallMs, lines, reason: trimReason(reason, request.name) }
-  return { wallMs, ...readOutput(end.stdout, request.name, lines) }
+  const ended = { wallMs, complaints: lines }
+  if (end.exitCode !== 0) {
+    const content = readRefusal(end.stderrTail)
+    return { ...ended, content, lines, reason: trimReason(reason, request.name) }
+  }
+  const printed = parseJson(end.stdout)
+  const content = request.readsPackets === true ? readContent(printed) : UNKNOWN_CONTENT
+  return { ...ended, content, ...readOutput(printed, request.name, lines) }
 }
 
-function readOutput(stdout: string, name: string, lines: string[]): ProbeOutcome {
-  const output = ffprobeOutput.safeParse(parseJson(stdout))
+function readOutput(printed: unknown, name: string, lines: string[]): ProbeOutcome {
+  const output = ffprobeOutput.safeParse(printed)
   if (!output.success) return { lines, reason: "ffprobe says nothing that can be read of it" }
   const { streams, format } = output.data
   const parsedFormat = ffprobeFormat.safeParse(format)

@@ -13,6 +13,8 @@ import type { CommandPosition } from "./explain.ts"
 import { ffmpegArguments } from "./ffmpeg-arguments.ts"
 import { formatBytes } from "./format-bytes.ts"
 import { openProgressReader } from "./progress.ts"
+import { openRunNotes } from "./run-notes.ts"
+import type { RunNotes } from "./run-notes.ts"
 
 /** Signals of a crash, which would happen again. */
 const CRASH_SIGNALS = new Set([
@@ -44,9 +46,12 @@ type Command = {
   timeLimitMs: number
   onSpawn: () => void
   onFraction: (fraction: number) => void
-  /** Called with the error lines of a command that succeeded. */
-  onWarnings: (lines: string[]) => void
+  /** Called with a command that succeeded. */
+  onSuccess: (run: FinishedRun) => void
 }
+
+/** A command that succeeded: its words, the lines in which it complained, and notes of all it said. */
+export type FinishedRun = { argv: readonly string[]; complaints: string[]; notes: RunNotes }
 
 type LimitCause = Extract<
   TerminationCause,
@@ -71,6 +76,7 @@ export async function runFfmpeg(
   if (command.timeLimitMs <= 0) return "time limit"
   const { order, settings, signal, taskSandbox, workspace } = context
   const reader = openProgressReader(command.argv, knownDurations(context))
+  const notes = openRunNotes()
   const oomKills = await readOomKills()
   const started = startProcess({
     tool: settings.toolPaths.ffmpeg,
@@ -81,8 +87,12 @@ export async function runFfmpeg(
     inputBytes: inputBytesOf(order.inputs),
     timeLimitMs: command.timeLimitMs,
     signal,
-    onStderrLine: (line) => reader.readStderr(line),
+    onStderrLine: (line) => {
+      reader.readStderr(line)
+      notes.readStderr(line)
+    },
     onProgressLine: (line) => {
+      notes.readProgress(line)
       const fraction = reader.readProgress(line)
       if (fraction !== null) command.onFraction(fraction)
     },
@@ -97,13 +107,17 @@ export async function runFfmpeg(
     })
   }
   if (end.cause === "time_limit") return "time limit"
-  return await interpretEnd(context, command, end, oomKills)
+  const failed = await interpretEnd(context, command, end, oomKills)
+  if (failed) return failed
+  const complaints = selectErrorLines(cleanLines(end.stderrTail, workspace))
+  command.onSuccess({ argv: command.argv, complaints, notes: notes.end() })
+  return null
 }
 
 /** What the end of a process means; `oomKills` is the machine's count before its start. */
 async function interpretEnd(
   { taskSandbox, workspace }: FfmpegContext,
-  { position, onWarnings }: Command,
+  { position }: Command,
   end: ProcessEnd,
   oomKills: number,
 ): Promise<TaskFailure | null> {
@@ -118,10 +132,7 @@ async function interpretEnd(
   // ffmpeg may exit with 0 all the same, with a truncated file or an empty pass log.
   if (end.wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
   const isPartial = isOutOfMemory || MISSING_LIST_FILE.test(stderr)
-  if (exitCode === 0 && !isPartial) {
-    onWarnings(selectErrorLines(cleanLines(stderr, workspace)))
-    return null
-  }
+  if (exitCode === 0 && !isPartial) return null
   if (signal === null || limit) return explain({ stderr, exitCode, workspace, position })
   const wasOomKilled = signal === "SIGKILL" && (await readOomKills()) > oomKills
   return explainSignal(position, signal, wasOomKilled)

@@ -1,3 +1,5 @@
+import { parseTime } from "./media-time.ts"
+
 /** Options that stand alone, for a file. */
 const FLAGS =
   "an vn sn dn re shortest bitexact accurate_seek find_stream_info copyinkf autorotate autoscale force_fps fix_sub_duration fix_sub_duration_heartbeat display_hflip display_vflip"
@@ -11,6 +13,9 @@ export const PRINTING_FLAGS =
   "h ? help -help L license version buildconf formats muxers demuxers devices codecs decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts dispositions colors sources sinks hwaccels"
 
 const STANDING_ALONE = new Set(`${FLAGS} ${GLOBAL_FLAGS} ${PRINTING_FLAGS}`.split(" "))
+
+const TEXT_NAME =
+  /\.(?:srt|vtt|ass|ssa|sub|lrc|ttml|scc|txt|log|csv|json|xml|ini|md5|framemd5|sha256|crc|hash|ffmeta|ffmetadata|trf|key)$/i
 
 /** An option as it stands in a command: its word, its name, and its value if it takes one. */
 export type ReadOption = { word: string; name: string; value: string | null }
@@ -33,6 +38,21 @@ const FILE_OF = new Map<string, ReadFile["kind"]>([
 /** The value of the last option of this name, which is the one that ffmpeg takes. */
 export function lastValue({ options }: ReadFile, name: string): string | null {
   return options.findLast((option) => option.name === name)?.value ?? null
+}
+
+/** What a file's `-ss`, `-t` and `-to` leave of so many seconds; null where they cannot be read. */
+export function secondsLeft(file: ReadFile, seconds: number): number | null {
+  const most = lastValue(file, "t")
+  const from = parseTime(lastValue(file, "ss") ?? "0")
+  const end = parseTime((most === null ? lastValue(file, "to") : null) ?? String(seconds))
+  const length = parseTime(most ?? String(seconds))
+  if (from === null || end === null || length === null) return null
+  return Math.max(0, Math.min(seconds - from, end - from, length))
+}
+
+/** Whether a file of this name is a text: subtitles, figures, hashes, a log. */
+export function isTextName(name: string): boolean {
+  return TEXT_NAME.test(name)
 }
 
 /** Splits words, without the program, into files and their options. */

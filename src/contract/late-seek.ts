@@ -1,4 +1,4 @@
-import { lastValue } from "./command-line.ts"
+import { isTextName, lastValue, secondsLeft } from "./command-line.ts"
 import type { ReadCommand, ReadFile, ReadOption } from "./command-line.ts"
 import { describeSeconds, parseTime } from "./media-time.ts"
 
@@ -16,8 +16,6 @@ const LENGTH_OPTIONS = new Set(
   "f loop stream_loop sseof seek_timestamp itsoffset itsscale r framerate".split(" "),
 )
 const FILTER_OPTIONS = new Set("vf af filter filter_complex lavfi".split(" "))
-const SUBTITLES_OR_TEXT = /\.(?:srt|vtt|ass|ssa|sub|lrc|ttml|txt|log|csv|json|xml)$/i
-
 /**
  * Finds where a command seeks behind the end of what it reads; `lengthOf` answers how many seconds
  * an input lasts, null where that is not certain.
@@ -35,7 +33,9 @@ export function findLateSeeks(
   })
   // What an output seeks in is what its inputs leave, unless filters make something else of it.
   if (early.length > 0 || allOptions(command).some(isShifting)) return early
-  const ends = inputs.map(({ file, seconds }) => (seconds === null ? null : leftOf(file, seconds)))
+  const ends = inputs.map(({ file, seconds }) =>
+    seconds === null ? null : secondsLeft(file, seconds),
+  )
   const known = ends.filter((end) => end !== null)
   const end = known.length === ends.length ? Math.max(...known) : null
   const input = inputs.length === 1 ? (inputs[0]?.file.word ?? null) : null
@@ -64,19 +64,10 @@ function lateSeekOf(file: ReadFile, endSeconds: number | null): string | null {
   return seconds >= endSeconds ? value : null
 }
 
-/** What is left of an input after its own `-ss`, within its own `-t` or `-to`. */
-function leftOf(file: ReadFile, seconds: number): number | null {
-  const from = parseTime(lastValue(file, "ss") ?? "0")
-  const most = parseTime(lastValue(file, "t") ?? String(seconds))
-  const to = parseTime(lastValue(file, "to") ?? String(seconds))
-  if (from === null || most === null || to === null) return null
-  return Math.min(seconds - from, to - from, most)
-}
-
 function isMediaOutput(file: ReadFile): boolean {
   const format = lastValue(file, "f")
   if (file.kind !== "output" || file.word === "-" || file.word.startsWith("/dev/")) return false
-  return format !== "null" && format !== "ffmetadata" && !SUBTITLES_OR_TEXT.test(file.word)
+  return format !== "null" && format !== "ffmetadata" && !isTextName(file.word)
 }
 
 function hasLengthOption({ options }: ReadFile): boolean {

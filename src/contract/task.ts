@@ -28,14 +28,11 @@ export const taskWork = z.looseObject({
   outputs: z.array(taskOutput).optional(),
 })
 
-/**
- * What every task reports at its end, whatever its kind: the kind, and what is odd about what it
- * made. The rest is the kind's own.
- */
-export const taskResult = z.looseObject({
-  kind: z.string(),
-  warnings: z.array(warning).max(WARNINGS_MAX).optional(),
-})
+/** What is odd about what a task made; every kind's result may have it. */
+export const taskWarnings = z.array(warning).max(WARNINGS_MAX).optional()
+
+/** What every task reports at its end, whatever its kind; the rest is the kind's own. */
+export const taskResult = z.looseObject({ kind: z.string(), warnings: taskWarnings })
 
 /** The body of `POST /tasks`: one task at one fence, with the only door it may use. */
 export const taskOrder = z.object({

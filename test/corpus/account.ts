@@ -12,6 +12,7 @@ export const commandRecord = z.looseObject({
   error: z.string().optional(),
   error_code: z.string().optional(),
   processing_errors: z.array(z.string()).optional(),
+  warnings: z.array(z.object({ code: z.string(), message: z.string() })),
   output_files: z.record(z.string(), z.union([z.string(), made])),
 })
 const file = z.looseObject({

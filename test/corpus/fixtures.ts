@@ -57,12 +57,21 @@ const TEXTS: Record<string, string> = {
 
 /** Makes every fixture in a folder; answers the path of one by its name. */
 export async function makeFixtures(folder: string): Promise<(name: string) => string> {
-  for (const [name, text] of Object.entries(TEXTS)) await writeFile(join(folder, name), text)
   await writeFile(join(folder, "font.ttf"), await readFile(await findFont()))
-  for (const [name, line] of Object.entries(MADE)) {
+  await makeMedia(folder, TEXTS, Object.entries(MADE))
+  return (name) => join(folder, name)
+}
+
+/** Writes texts into a folder, and media that ffmpeg makes of words, in their order. */
+export async function makeMedia(
+  folder: string,
+  texts: Record<string, string>,
+  media: [name: string, words: string][],
+): Promise<void> {
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text)
+  for (const [name, line] of media) {
     await run("ffmpeg", ["-v", "error", "-y", ...wordsOf(line), name], { cwd: folder })
   }
-  return (name) => join(folder, name)
 }
 
 /** The words of a line that is known to be well quoted. */

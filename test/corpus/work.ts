@@ -40,4 +40,6 @@ export type Work = {
   outputs: Record<string, [name: string, facts: Facts]>
   /** One line, or the lines of a sequence. */
   run: string | string[]
+  /** What is odd about it; nothing where this is not named. */
+  warnings?: { code: string; message: string }[]
 }

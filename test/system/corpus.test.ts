@@ -44,6 +44,7 @@ describe.concurrent("a user", () => {
     })
     expect(refused).toBeNull()
     expect([record?.status, record?.processing_errors]).toEqual(["success", undefined])
+    expect(record?.warnings).toEqual(work.warnings ?? [])
     for (const [key, [, facts]] of Object.entries(work.outputs)) {
       const made = record?.output_files[key]
       if (made === undefined || typeof made === "string") throw new Error(`${key} was not made`)

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { outputReport } from "../report.ts"
-import { taskOutput } from "../task.ts"
+import { taskOutput, taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 /** Runs ffmpeg commands one after the other, in one workspace. */
@@ -15,7 +15,11 @@ export const commandTask = {
     outputs: z.array(taskOutput).min(1),
     run_seconds_max: z.int().positive(),
   }),
-  result: z.object({ kind: z.literal("command"), outputs: z.array(outputReport) }),
+  result: z.object({
+    kind: z.literal("command"),
+    outputs: z.array(outputReport),
+    warnings: taskWarnings,
+  }),
 } as const satisfies TaskDefinition
 
 export type CommandWork = z.infer<typeof commandTask.work>

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { probeResult } from "../probe.ts"
+import { taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 const LIGHT_INPUT_BYTES_MAX = 2 * 1024 ** 3
@@ -13,7 +14,7 @@ export const probeTask = {
   pool: ({ input_bytes }) => (input_bytes > LIGHT_INPUT_BYTES_MAX ? "media" : "light"),
   tools: ["ffprobe"],
   work,
-  result: z.object({ kind: z.literal("probe"), probe: probeResult }),
+  result: z.object({ kind: z.literal("probe"), probe: probeResult, warnings: taskWarnings }),
 } as const satisfies TaskDefinition<typeof work>
 
 export type ProbeTaskResult = z.infer<typeof probeTask.result>

@@ -1,0 +1,109 @@
+import { z } from "zod"
+
+/** What a look at the first packets of a file found, beside what its headers say. */
+export type MediaContent = {
+  /** Whether it holds nothing that plays; null where that cannot be told. */
+  isEmpty: boolean | null
+  /** How many streams of pictures, and of sound, hold something. */
+  video: number
+  audio: number
+  /** How many covers there are, which are no film and no song. */
+  covers: number
+}
+
+/** How many packets are looked at; reading more would cost more than it tells. */
+const PACKETS_MAX = 64
+
+/** Arguments for ffprobe that show the first packets. */
+export const PACKET_ARGUMENTS = [
+  ...`-read_intervals %+#${PACKETS_MAX} -show_packets -show_entries`.split(" "),
+  "packet=stream_index,pts_time,flags",
+]
+
+export const UNKNOWN_CONTENT: MediaContent = { isEmpty: null, video: 0, audio: 0, covers: 0 }
+
+/** Containers that can be read though they hold no stream; texts have none either. */
+const CONTAINERS = /^(?:mov|matroska|avi|flv|asf|nut|ogg|mpegts|mpeg)(?:,|$)/
+
+/** What ffprobe says of a file that has headers and nothing behind them. */
+const NOTHING_BEHIND_HEADERS =
+  /: End of file$|EOF before video frames$|Failed to read frame size|Failed to find two consecutive MPEG audio frames/
+
+const packet = z.object({
+  stream_index: z.number(),
+  pts_time: z.coerce.number().optional().catch(undefined),
+  flags: z.string().default(""),
+})
+const stream = z.looseObject({
+  index: z.number(),
+  codec_type: z.string().optional(),
+  duration: z.coerce.number().catch(0).default(0),
+  disposition: z.object({ attached_pic: z.number().optional() }).optional(),
+  tags: z.record(z.string(), z.string()).optional().catch(undefined),
+})
+const shown = z.object({
+  packets: z.array(packet).default([]),
+  streams: z.array(stream).default([]),
+  format: z.object({ format_name: z.string(), duration: z.coerce.number().catch(0).default(0) }),
+})
+
+type Stream = z.infer<typeof stream>
+
+/** Reads what ffprobe printed of a file that it could open. */
+export function readContent(output: unknown): MediaContent {
+  const read = shown.safeParse(output)
+  if (!read.success) return UNKNOWN_CONTENT
+  const { packets, streams, format } = read.data
+  const media = streams.filter(isMedia)
+  if (streams.length === 0) {
+    return { ...UNKNOWN_CONTENT, isEmpty: CONTAINERS.test(format.format_name) ? true : null }
+  }
+  const covers = streams.filter(isCover).length
+  if (media.length === 0) return { ...UNKNOWN_CONTENT, covers }
+  // An edit list may hide all that a film holds, as where it was cut behind its end.
+  const isHidden = /^mov,/.test(format.format_name) && format.duration === 0
+  const playing = new Set(
+    packets
+      .filter(({ flags, pts_time: time = 0 }) => !isHidden || !(flags.includes("D") || time < 0))
+      .map(({ stream_index: index }) => index),
+  )
+  const isEmpty = !media.some(({ index }) => playing.has(index))
+  // A stream may begin behind the first packets, which its own length says, where there is one.
+  const hasLengths = media.some((each) => playing.has(each.index) && lengthOf(each) > 0)
+  const filled = media.filter(
+    (each) => playing.has(each.index) || (!isEmpty && (!hasLengths || lengthOf(each) > 0)),
+  )
+  return { isEmpty, video: countOf(filled, "video"), audio: countOf(filled, "audio"), covers }
+}
+
+/** Reads why ffprobe could not open a file that a muxer wrote. */
+export function readRefusal(stderr: string): MediaContent {
+  const isEmpty = stderr.split("\n").some((line) => NOTHING_BEHIND_HEADERS.test(line)) || null
+  return { ...UNKNOWN_CONTENT, isEmpty }
+}
+
+/** Seconds of a stream of pictures or sound, 0 where it does not say; null for any other. */
+export function streamSeconds(probed: Record<string, unknown>): number | null {
+  const read = stream.safeParse(probed)
+  return read.success && isMedia(read.data) ? lengthOf(read.data) : null
+}
+
+/** Streams of pictures and of sound, covers aside. */
+function isMedia(each: Stream): boolean {
+  return (each.codec_type === "video" || each.codec_type === "audio") && !isCover(each)
+}
+
+function isCover({ disposition }: Stream): boolean {
+  return disposition?.attached_pic === 1
+}
+
+/** How many seconds a stream says it lasts; Matroska says it in a tag. */
+function lengthOf({ duration, tags }: Stream): number {
+  if (duration > 0) return duration
+  const [hours, minutes, seconds] = (tags?.["DURATION"] ?? "").split(":").map(Number)
+  return (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0)
+}
+
+function countOf(streams: readonly Stream[], type: string): number {
+  return streams.filter((each) => each.codec_type === type).length
+}
