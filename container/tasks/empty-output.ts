@@ -1,4 +1,4 @@
-import { isTextName, lastValue, readCommand } from "../../src/contract/command-line.ts"
+import { isTextName, readCommand } from "../../src/contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../src/contract/command-line.ts"
 import { describeLateSeek, findLateSeeks } from "../../src/contract/late-seek.ts"
 import { parseTime } from "../../src/contract/media-time.ts"
@@ -58,9 +58,8 @@ function explainEmptiness(run: FinishedRun, outputName: string): string {
     (seek) => seek.output === null || seek.output === outputName,
   )
   if (late) return describeLateSeek(late, lengths)
-  const files = command.files.filter((file) => file.kind === "input" || file === output)
-  const limit = files.map(findZeroLimit).find((found) => found !== null)
-  if (limit !== undefined) return `${limit} leaves nothing of it`
+  const limit = output ? findZeroLimit(output) : null
+  if (limit !== null) return `${limit} leaves nothing of it`
   const filters = filtersOf(command)
   const dropping = DROPPING_FILTER.exec(filters)?.[1]
   if (dropping !== undefined) return `the filter "${dropping}" may have let nothing through`
@@ -72,20 +71,14 @@ function findOutput({ files }: ReadCommand, name: string): ReadFile | undefined 
   return files.findLast(({ kind, word }) => kind === "output" && word === name)
 }
 
-/** The option of a file that leaves no time and no frame, as it stands there. */
-function findZeroLimit(file: ReadFile): string | null {
-  const zero = file.options.find(
+/** The option of an output that leaves it no time or no frame, as it stands there. */
+function findZeroLimit({ options }: ReadFile): string | null {
+  const zero = options.find(
     ({ name, value }) =>
-      (name === "t" && parseTime(value ?? undefined) === 0) ||
+      (/^(?:t|to)$/.test(name) && parseTime(value ?? undefined) === 0) ||
       (/^[va]?frames$/.test(name) && Number(value) === 0),
   )
-  if (zero) return `${zero.word} ${zero.value}`
-  const from = parseTime(lastValue(file, "ss") ?? "0")
-  const to = parseTime(lastValue(file, "to") ?? undefined)
-  if (from === null || to === null || to > from || lastValue(file, "t") !== null) return null
-  return from === 0
-    ? `-to ${lastValue(file, "to")}`
-    : `-to ${lastValue(file, "to")} after -ss ${lastValue(file, "ss")}`
+  return zero ? `${zero.word} ${zero.value}` : null
 }
 
 function filtersOf({ files, trailing }: ReadCommand): string {

@@ -1,3 +1,4 @@
+import { readCommand } from "../../src/contract/command-line.ts"
 import type { TaskInput, TaskOutput } from "../../src/contract/task.ts"
 import { WARNINGS_MAX } from "../../src/contract/warning.ts"
 import type { Warning } from "../../src/contract/warning.ts"
@@ -54,6 +55,11 @@ function isEmpty({ report, content }: StoredOutput, run: FinishedRun | null): bo
   return noted?.size === 1 && run?.notes.hasWritten === false
 }
 
+const KINDS = [
+  { type: "video", what: "picture" },
+  { type: "audio", what: "sound" },
+] as const
+
 /** The warning of an output that lacks a picture or a sound which its command mapped to it. */
 function findEmptyStreams(
   label: string,
@@ -64,23 +70,24 @@ function findEmptyStreams(
   const noted = run.notes.outputs.get(name)
   if (!noted || content.isEmpty !== false) return []
   if (!CONTAINERS.test(report.probe?.format_name ?? "")) return []
-  const kinds = [
-    { what: "picture", mapped: noted.video, found: content.video },
-    { what: "sound", mapped: noted.audio, found: content.audio },
-  ]
-  return kinds.flatMap(({ what, mapped, found }) => {
+  const written = run.notes.written(noted.index)
+  return KINDS.flatMap(({ type, what }) => {
+    const mapped = noted[type]
+    const isNoneWritten = written !== null && written[type] === 0
+    const found = content.streams.filter(
+      (each) => each.type === type && (each.isFilled ?? !isNoneWritten),
+    ).length
     if (found >= mapped) return []
-    const streams = mapped === 1 ? `a stream of ${what}` : `${mapped} streams of ${what}`
-    const missing = found === 0 ? "holds none" : `only ${found} of them hold anything`
-    const message = `${label} was to have ${streams}, and ${missing}: check what the command maps and its filters let through.`
+    const streams = mapped === 1 ? `a ${what} stream` : `${mapped} ${what} streams`
+    const missing = found === 0 ? "it has none" : `it has ${found}`
+    const message = `${label} was to have ${streams}, and ${missing} that holds anything: check what the command maps and its filters let through.`
     return [{ code: "empty_stream" as const, message }]
   })
 }
 
 /** The warnings of inputs of which ffmpeg said that they are damaged, or that end within a packet. */
-function findDamage({ order, workspace }: RunContext, { notes }: FinishedRun): Warning[] {
-  const names = [...notes.inputs.keys()]
-  const cut = order.inputs.filter((input) => endsWithinPacket(input, notes.inputs.get(input.name)))
+function findDamage({ order, workspace }: RunContext, { argv, notes }: FinishedRun): Warning[] {
+  const names = inputNames(argv)
   const isJoined = names.some((name) => name.startsWith("concat:"))
   const [line] = cleanLines(notes.damage.join("\n"), workspace).filter(
     (each) => !(isJoined && CORRUPT_PACKET.test(each)),
@@ -92,6 +99,11 @@ function findDamage({ order, workspace }: RunContext, { notes }: FinishedRun): W
       .filter(({ name }) => line === undefined || name !== only)
       .map(({ name }) => damageWarning(name, "it ends within a packet")),
   ]
+}
+
+function inputNames(argv: readonly string[]): string[] {
+  const inputs = readCommand(argv).files.filter(({ kind }) => kind === "input")
+  return [...new Set(inputs.map(({ word }) => word))]
 }
 
 function endsWithinPacket({ size_bytes: bytes }: TaskInput, noted?: { format: string }): boolean {

@@ -1,5 +1,7 @@
 import type { Warning } from "../../src/contract/warning.ts"
 
+const MESSAGE_LENGTH_MAX = 1000
+
 /**
  * What ffmpeg and ffprobe 5 to 8 say of an input that is damaged, or ends too early, while they go
  * on with the rest. What also comes of a seek into a stream is left out.
@@ -27,6 +29,6 @@ export function tellsDamage(line: string): boolean {
 /** The warning of a damaged input; `name` is null where several inputs may be meant. */
 export function damageWarning(name: string | null, line: string): Warning {
   const said = line.replace(/^(?:\[[^\]]*\] )+/, "").replace(/\.$/, "")
-  const message = `${name ?? "An input"} is damaged or not complete, and what was made lacks what is missing in it: ${said}.`
-  return { code: "input_damaged", message: message.slice(0, 1000) }
+  const message = `${name ?? "An input"} is damaged or not complete, so that something may be missing: ${said}.`
+  return { code: "input_damaged", message: message.slice(0, MESSAGE_LENGTH_MAX) }
 }

@@ -1,12 +1,14 @@
 import { z } from "zod"
 
+/** A stream of pictures or of sound, and whether it holds any packet; null where that is not known. */
+type StreamContent = { type: "video" | "audio"; isFilled: boolean | null }
+
 /** What a look at the first packets of a file found, beside what its headers say. */
 export type MediaContent = {
   /** Whether it holds nothing that plays; null where that cannot be told. */
   isEmpty: boolean | null
-  /** How many streams of pictures, and of sound, hold something. */
-  video: number
-  audio: number
+  /** Its streams of pictures and of sound, covers aside. */
+  streams: StreamContent[]
   /** How many covers there are, which are no film and no song. */
   covers: number
 }
@@ -20,7 +22,7 @@ export const PACKET_ARGUMENTS = [
   "packet=stream_index,pts_time,flags",
 ]
 
-export const UNKNOWN_CONTENT: MediaContent = { isEmpty: null, video: 0, audio: 0, covers: 0 }
+export const UNKNOWN_CONTENT: MediaContent = { isEmpty: null, streams: [], covers: 0 }
 
 /** Containers that can be read though they hold no stream; texts have none either. */
 const CONTAINERS = /^(?:mov|matroska|avi|flv|asf|nut|ogg|mpegts|mpeg)(?:,|$)/
@@ -37,7 +39,7 @@ const packet = z.object({
 const stream = z.looseObject({
   index: z.number(),
   codec_type: z.string().optional(),
-  duration: z.coerce.number().catch(0).default(0),
+  duration: z.coerce.number().optional().catch(undefined),
   disposition: z.object({ attached_pic: z.number().optional() }).optional(),
   tags: z.record(z.string(), z.string()).optional().catch(undefined),
 })
@@ -67,13 +69,15 @@ export function readContent(output: unknown): MediaContent {
       .filter(({ flags, pts_time: time = 0 }) => !isHidden || !(flags.includes("D") || time < 0))
       .map(({ stream_index: index }) => index),
   )
-  const isEmpty = !media.some(({ index }) => playing.has(index))
-  // A stream may begin behind the first packets, which its own length says, where there is one.
-  const hasLengths = media.some((each) => playing.has(each.index) && lengthOf(each) > 0)
-  const filled = media.filter(
-    (each) => playing.has(each.index) || (!isEmpty && (!hasLengths || lengthOf(each) > 0)),
-  )
-  return { isEmpty, video: countOf(filled, "video"), audio: countOf(filled, "audio"), covers }
+  const isWhole = packets.length < PACKETS_MAX
+  return {
+    isEmpty: media.some(({ index }) => playing.has(index)) ? false : isWhole || isHidden || null,
+    streams: media.map((each) => {
+      const isFilled = playing.has(each.index) || (isWhole ? false : seemsFilled(each))
+      return { type: each.codec_type === "video" ? "video" : "audio", isFilled }
+    }),
+    covers,
+  }
 }
 
 /** Reads why ffprobe could not open a file that a muxer wrote. */
@@ -97,13 +101,23 @@ function isCover({ disposition }: Stream): boolean {
   return disposition?.attached_pic === 1
 }
 
-/** How many seconds a stream says it lasts; Matroska says it in a tag. */
-function lengthOf({ duration, tags }: Stream): number {
-  if (duration > 0) return duration
-  const [hours, minutes, seconds] = (tags?.["DURATION"] ?? "").split(":").map(Number)
-  return (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0)
+/**
+ * Whether a stream that begins behind the first packets holds any. ffprobe says of many that they
+ * last as long as the file, which means nothing; Matroska says of each how long it is, in a tag.
+ */
+function seemsFilled({ duration, tags }: Stream): boolean | null {
+  const tagged = tags?.["DURATION"]
+  if (tagged !== undefined) return readTag(tagged) > 0
+  return duration === 0 ? false : null
 }
 
-function countOf(streams: readonly Stream[], type: string): number {
-  return streams.filter((each) => each.codec_type === type).length
+/** How many seconds a stream says it lasts. */
+function lengthOf({ duration, tags }: Stream): number {
+  const tagged = tags?.["DURATION"]
+  return tagged === undefined ? (duration ?? 0) : readTag(tagged)
+}
+
+function readTag(text: string): number {
+  const [hours = 0, minutes = 0, seconds = 0] = text.split(":").map(Number)
+  return hours * 3600 + minutes * 60 + seconds
 }

@@ -5,7 +5,16 @@ import { tellsDamage } from "./damage.ts"
 export type NotedInput = { format: string; seconds: number | null }
 
 /** An output as ffmpeg describes it: its muxer, and how many streams it is to have. */
-export type NotedOutput = { muxer: string; video: number; audio: number; others: number }
+export type NotedOutput = {
+  index: number
+  muxer: string
+  video: number
+  audio: number
+  others: number
+}
+
+/** How many KiB of pictures and of sound were written, as ffmpeg sums up, rounded. */
+export type WrittenSizes = { video: number; audio: number }
 
 /** What a run of ffmpeg said of its inputs and outputs; a low -loglevel keeps it from saying that. */
 export type RunNotes = {
@@ -13,6 +22,8 @@ export type RunNotes = {
   outputs: ReadonlyMap<string, NotedOutput>
   /** The first lines that tell of damage. */
   damage: readonly string[]
+  /** By the index of an output; ffmpeg 5 sums up all of them together, which then holds for each. */
+  written: (index: number) => WrittenSizes | null
   /** Whether its last progress says that frames or time were written; whatever the -loglevel is. */
   hasWritten: boolean
 }
@@ -20,20 +31,24 @@ export type RunNotes = {
 const FILES_MAX = 64
 const DAMAGE_LINES_MAX = 5
 
+const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) audio:\s{0,9}(\d+)/
+
 /** Opens a reader that takes notes of the lines of one ffmpeg process. */
 export function openRunNotes() {
   const inputs = new Map<string, NotedInput>()
   const outputs = new Map<string, NotedOutput>()
   const damage: string[] = []
-  const written = { frames: 0, time: 0 }
+  const sizes = new Map<number | null, WrittenSizes>()
+  const done = { frames: 0, time: 0 }
   let input: NotedInput | null = null
   let output: NotedOutput | null = null
   function readFile(line: string): boolean {
-    const [, side, format = "", name = ""] =
-      /^(Input|Output) #\d+, ([^']{1,200}), (?:from|to) '([^']{0,1000})':$/.exec(line) ?? []
+    const [, side, index, format = "", name = ""] =
+      /^(Input|Output) #(\d+), ([^']{1,200}), (?:from|to) '([^']{0,1000})':$/.exec(line) ?? []
     if (side === undefined || inputs.size + outputs.size >= FILES_MAX) return false
     input = side === "Input" ? { format, seconds: null } : null
-    output = side === "Output" ? { muxer: format, video: 0, audio: 0, others: 0 } : null
+    const counts = { video: 0, audio: 0, others: 0 }
+    output = side === "Output" ? { index: Number(index), muxer: format, ...counts } : null
     if (input) inputs.set(name, input)
     if (output) outputs.set(name, output)
     return true
@@ -45,16 +60,22 @@ export function openRunNotes() {
       if (input && duration !== undefined) input.seconds = parseTime(duration)
       const type = /^ {2}Stream #\d+:\d+[^ ]*: (\w+): /.exec(line)?.[1]
       if (output && type !== undefined) countStream(output, type, line)
+      const [, at, video, audio] = SUMMARY.exec(line) ?? []
+      if (video !== undefined && sizes.size < FILES_MAX) {
+        const written = { video: Number(video), audio: Number(audio) }
+        sizes.set(at === undefined ? null : Number(at), written)
+      }
       if (damage.length < DAMAGE_LINES_MAX && tellsDamage(line)) damage.push(line)
     },
     readProgress(line: string): void {
       const [, name, value = ""] = /^(frame|out_time_us)=(.*)$/.exec(line) ?? []
-      if (name === "frame") written.frames = Number(value) || 0
-      if (name === "out_time_us") written.time = Number(value) || 0
+      if (name === "frame") done.frames = Number(value) || 0
+      if (name === "out_time_us") done.time = Number(value) || 0
     },
     end(): RunNotes {
-      const hasWritten = written.frames > 0 || written.time > 0
-      return { inputs, outputs, damage, hasWritten }
+      const hasWritten = done.frames > 0 || done.time > 0
+      const written = (index: number) => sizes.get(index) ?? sizes.get(null) ?? null
+      return { inputs, outputs, damage, written, hasWritten }
     },
   }
 }

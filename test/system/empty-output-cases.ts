@@ -64,7 +64,6 @@ export const EMPTY_CASES: EmptyCase[] = [
   { name: "o.mp4", line: `${PAST_END} -c copy out_1` },
   { name: "o.mp4", line: "ffmpeg -i in_1 -frames:v 0 -an out_1" },
   { name: "o.mp4", line: "ffmpeg -i in_1 -vf trim=start=50 -an out_1" },
-  { name: "o.mkv", line: "ffmpeg -t 0 -i in_1 out_1" },
   {
     name: "o.m4a",
     line: "ffmpeg -i in_2 -i in_3 -map 0:a -map 1:v -af aselect=0 -c:v mjpeg -disposition:v attached_pic out_1",

@@ -52,7 +52,11 @@ test.for([
     "stream_not_found",
     "[0:a]volume=2[a]",
   ],
-  ["-ss 100 -i in_1 -f mpegts out_1", "no_output", "check -ss, -t and -frames"],
+  [
+    "-ss 100 -i in_1 -f mpegts out_1",
+    "no_output",
+    "-ss 100 lies behind the end of in_1.mp4, which lasts 2",
+  ],
 ])("%s fails with %s and mentions %s", async ([command = "", code = "", expected = ""]) => {
   const report = await harness.finish(harness.order([command.split(" ")]))
   expect(report).toMatchObject({ kind: "failed", blame: "caller", failure: { code } })
