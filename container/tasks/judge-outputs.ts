@@ -88,6 +88,7 @@ function findEmptyStreams(
 /** The warnings of inputs of which ffmpeg said that they are damaged, or that end within a packet. */
 function findDamage({ order, workspace }: RunContext, { argv, notes }: FinishedRun): Warning[] {
   const names = inputNames(argv)
+  const cut = order.inputs.filter((input) => endsWithinPacket(input, notes.inputs.get(input.name)))
   const isJoined = names.some((name) => name.startsWith("concat:"))
   const [line] = cleanLines(notes.damage.join("\n"), workspace).filter(
     (each) => !(isJoined && CORRUPT_PACKET.test(each)),
