@@ -63,7 +63,7 @@ export function readContent(output: unknown): MediaContent {
   const covers = streams.filter(isCover).length
   if (media.length === 0) return { ...UNKNOWN_CONTENT, covers }
   // An edit list may hide all that a film holds, as where it was cut behind its end.
-  const isHidden = /^mov,/.test(format.format_name) && format.duration === 0
+  const isHidden = format.format_name.startsWith("mov,") && format.duration === 0
   const playing = new Set(
     packets
       .filter(({ flags, pts_time: time = 0 }) => !isHidden || !(flags.includes("D") || time < 0))

@@ -53,6 +53,9 @@ export function openRunNotes() {
     if (output) outputs.set(name, output)
     return true
   }
+  function sizesOf(index: number): WrittenSizes | null {
+    return sizes.get(index) ?? sizes.get(null) ?? null
+  }
   return {
     readStderr(line: string): void {
       if (readFile(line)) return
@@ -74,8 +77,7 @@ export function openRunNotes() {
     },
     end(): RunNotes {
       const hasWritten = done.frames > 0 || done.time > 0
-      const written = (index: number) => sizes.get(index) ?? sizes.get(null) ?? null
-      return { inputs, outputs, damage, written, hasWritten }
+      return { inputs, outputs, damage, written: sizesOf, hasWritten }
     },
   }
 }
