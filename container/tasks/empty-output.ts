@@ -1,4 +1,4 @@
-import { isTextName, readCommand } from "../../src/contract/command-line.ts"
+import { isTextName, lastValue, readCommand } from "../../src/contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../src/contract/command-line.ts"
 import { describeLateSeek, findLateSeeks } from "../../src/contract/late-seek.ts"
 import { parseTime } from "../../src/contract/media-time.ts"
@@ -58,6 +58,7 @@ function explainEmptiness(run: FinishedRun, outputName: string): string {
     (seek) => seek.output === null || seek.output === outputName,
   )
   if (late) return describeLateSeek(late, lengths)
+  if (output && lastValue(output, "f") === "null") return "-f null writes no file"
   const limit = output ? findZeroLimit(output) : null
   if (limit !== null) return `${limit} leaves nothing of it`
   const filters = filtersOf(command)

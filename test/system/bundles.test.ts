@@ -280,7 +280,7 @@ describe("a bundle of a failed command", () => {
     const none = await ffmpeg(`${SOUND} other.wav -map 0 -f null out_1`, "film.m3u8")
     expect([none.error_code, none.error]).toEqual([
       "no_output",
-      'The output out_1 ("film.m3u8") was not made.',
+      'The output out_1 ("film.m3u8") was not made: -f null writes no file.',
     ])
     const files = z.array(z.object({ id: z.string() })).parse(await (await call("/files")).json())
     expect(files.some(({ id }) => id === half.id || id === none.id)).toBe(false)
