@@ -1,14 +1,15 @@
 import { isBuiltin } from "node:module"
+import { join, resolve } from "node:path"
 import { build } from "esbuild"
 import type { Plugin } from "esbuild"
 
-/** The Worker as one ES module, as workerd runs it. */
+/** The Worker as one ES module, as workerd runs it; its D1 refuses what Cloudflare's would. */
 export async function bundleWorker(
   entryPath: string,
   define: Record<string, string>,
 ): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [entryPath],
+    stdin: { contents: limitedEntry(resolve(entryPath)), resolveDir: import.meta.dirname },
     bundle: true,
     write: false,
     format: "esm",
@@ -24,6 +25,18 @@ export async function bundleWorker(
   const [file] = outputFiles
   if (!file) throw new Error("esbuild wrote no file")
   return file.text
+}
+
+function limitedEntry(entryPath: string): string {
+  const entry = JSON.stringify(entryPath)
+  const limits = JSON.stringify(join(import.meta.dirname, "d1-limits.ts"))
+  return `import { env } from "cloudflare:workers"
+import * as worker from ${entry}
+import { limitWorker } from ${limits}
+limitWorker(worker, env.DB)
+export * from ${entry}
+export { default } from ${entry}
+`
 }
 
 /**
