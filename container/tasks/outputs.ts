@@ -2,11 +2,13 @@ import { lstat } from "node:fs/promises"
 import mime from "mime"
 import { bundleKindOf } from "../../src/contract/bundle.ts"
 import type { Member } from "../../src/contract/bundle.ts"
+import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import type { OutputReport } from "../../src/contract/report.ts"
 import type { TaskOutput } from "../../src/contract/task.ts"
 import type { TaskFailure } from "../failures.ts"
 import { isPlainFile, pathIn } from "../sandbox/workspace.ts"
 import { probeFile } from "../tools/ffprobe.ts"
+import { fitProbe } from "../tools/fit-probe.ts"
 import { UNKNOWN_CONTENT } from "../tools/media-content.ts"
 import type { MediaContent } from "../tools/media-content.ts"
 import type { FinishedRun } from "../tools/run-ffmpeg.ts"
@@ -55,11 +57,16 @@ export async function storeOutputs(
   bundles: ReadonlyMap<string, BundleFiles>,
 ): Promise<StoredOutput[]> {
   const options = { limit: OUTPUTS_AT_ONCE, signal: context.signal }
-  return await mapWithConcurrency(outputs, options, (output, joint) => {
+  const stored = await mapWithConcurrency(outputs, options, (output, joint) => {
     const files = bundles.get(output.key)
     const part = { ...context, signal: joint }
     return files ? storeBundle(part, output, files) : storeOutput(part, output)
   })
+  const probeBytesMax = Math.floor(PROBES_BYTES_MAX / stored.length)
+  return stored.map(({ report: { probe, ...report }, content }) => ({
+    report: probe ? { ...report, probe: fitProbe(probe, probeBytesMax) } : report,
+    content,
+  }))
 }
 
 /** Uploads an output and probes it at the same time; a failed probe does not fail the output. */

@@ -1,8 +1,10 @@
+import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { probeTask } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult } from "../../src/contract/tasks/probe.ts"
 import { RunnerError, callerFailure } from "../failures.ts"
 import { damageWarning, tellsDamage } from "../tools/damage.ts"
 import { probeFile } from "../tools/ffprobe.ts"
+import { fitProbe } from "../tools/fit-probe.ts"
 import { downloadInputs } from "../transfer/download.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
@@ -29,7 +31,8 @@ async function runProbeTask(context: RunContext): Promise<TaskOutcome<ProbeTaskR
   if ("probe" in probed) {
     const line = probed.complaints.find(tellsDamage)
     const warnings = line === undefined ? [] : [damageWarning(null, line)]
-    return { result: { kind: "probe", probe: probed.probe, warnings } }
+    const probe = fitProbe(probed.probe, PROBES_BYTES_MAX)
+    return { result: { kind: "probe", probe, warnings } }
   }
   const message = `This is not a media file that can be read: ${probed.reason}.`
   return callerFailure("probe_failed", message, probed.lines)

@@ -91,6 +91,9 @@ export async function probeFile(request: {
   const reading = findRefusedFormat(lines) ?? lines.at(-1) ?? "it holds no media"
   const reason = end.cause === "time_limit" ? timeoutReason() : reading
   const ended = { wallMs, complaints: lines }
+  if (Buffer.byteLength(end.stdout) >= STDOUT_BYTES_MAX) {
+    return { ...ended, content: UNKNOWN_CONTENT, lines, reason: excess() }
+  }
   if (end.exitCode !== 0) {
     const content = readRefusal(end.stderrTail)
     return { ...ended, content, lines, reason: trimReason(reason, request.name) }
@@ -143,6 +146,10 @@ function timeoutReason(): string {
 function trimReason(line: string, name: string): string {
   const reason = line.startsWith(`${name}: `) ? line.slice(name.length + 2) : line
   return reason.replace(/\.$/, "").slice(0, 300)
+}
+
+function excess(): string {
+  return `its metadata has more than ${STDOUT_BYTES_MAX / 1024 ** 2} MiB`
 }
 
 function parseJson(text: string): unknown {

@@ -43,31 +43,33 @@ export function asInvocation<Value>(work: () => Value): Value {
 export function limitWorker(worker: object, database: LimitedDatabase): void {
   limitStatements(database)
   for (const exported of Object.values(worker)) {
-    if (typeof exported === "function") countInvocations(exported.prototype)
-    else countInvocations(exported)
+    countInvocations(exported)
+    if (typeof exported === "function") countInvocations(Reflect.get(exported, "prototype"))
   }
 }
 
 /** Changes the binding's classes, so that whatever environment has the binding has it limited. */
 function limitStatements(database: LimitedDatabase): void {
-  const databases: LimitedDatabase = Object.getPrototypeOf(database)
-  const statements: PreparedStatement = Object.getPrototypeOf(database.prepare("select 1"))
+  const databases = prototypeOf(database)
+  const statements = prototypeOf(database.prepare("select 1"))
   if (limited.has(databases)) return
   limited.add(databases)
   before(databases, "prepare", (sql) => checkStatement(String(sql)))
   before(databases, "batch", (batch) => countStatements(Array.isArray(batch) ? batch.length : 0))
   before(statements, "bind", (...values) => checkValues(values))
-  for (const name of ["first", "run", "all", "raw"] as const) {
+  for (const name of ["first", "run", "all", "raw"]) {
     before(statements, name, () => countStatements(1))
   }
 }
 
+function prototypeOf(of: object): object {
+  const prototype: unknown = Object.getPrototypeOf(of)
+  if (typeof prototype !== "object" || prototype === null) throw new Error("it has no class")
+  return prototype
+}
+
 /** Has a method call a check with its arguments first. */
-function before<Owner extends object>(
-  owner: Owner,
-  name: keyof Owner & string,
-  check: (...given: unknown[]) => void,
-): void {
+function before(owner: object, name: string, check: (...given: unknown[]) => void): void {
   const method = methodOf(owner, name)
   if (!method) throw new Error(`the D1 binding has no method ${name}`)
   Object.defineProperty(owner, name, {

@@ -30,15 +30,33 @@ export const failureCode = z.enum([
 
 export type FailureCode = z.infer<typeof failureCode>
 
+const MESSAGE_LENGTH_MAX = 1000
+const LINE_LENGTH_MAX = 2000
+const LINES_MAX = 50
+const LINES_LENGTH_MAX = 20_000
+
 /**
  * One failure with its three faces: `code` for programs, `message` (one sentence) for people,
- * `lines` with the tool's own words (at most 50, no paths of the machine).
+ * `lines` with the tool's own words (at most 50, no paths of the machine). What is longer is cut,
+ * since a failure is to be told whatever a tool says of it.
  */
 export const failure = z.object({
   code: failureCode,
-  message: z.string().min(1).max(1000),
-  lines: z.array(z.string().max(2000)).max(50),
+  message: z
+    .string()
+    .min(1)
+    .transform((text) => text.slice(0, MESSAGE_LENGTH_MAX)),
+  lines: z.array(z.string()).transform(lastLines),
 })
+
+/** The last lines of a tool, as many as are kept. */
+function lastLines(lines: string[]): string[] {
+  let length = 0
+  const cut = lines.slice(-LINES_MAX).map((line) => line.slice(0, LINE_LENGTH_MAX))
+  const fromEnd = cut.toReversed()
+  const fitting = fromEnd.findIndex((line) => (length += line.length) > LINES_LENGTH_MAX)
+  return (fitting === -1 ? fromEnd : fromEnd.slice(0, fitting)).toReversed()
+}
 
 export type Failure = z.infer<typeof failure>
 

@@ -5,22 +5,39 @@ import { probeResult } from "./probe.ts"
 import { taskResult } from "./task.ts"
 
 /**
+ * The most bytes that a report has. A runner sends less, since it fits probes into their part of it
+ * and a command's members are few; one above it ends its job.
+ */
+export const REPORT_BYTES_MAX = 8 * 1024 * 1024
+
+/** The most bytes that the probes of a report have, all together. */
+export const PROBES_BYTES_MAX = 5 * 1024 * 1024
+
+/** The most outputs that a task reports. */
+export const OUTPUTS_MAX = 100
+
+const PROBE_ERROR_LENGTH_MAX = 1000
+
+/**
  * One output that a task stored: its key, what it is, and what ffprobe says of it. A bundle has
  * members, and its size is theirs; `duration_seconds` is what its playlist says.
  */
 export const outputReport = z.object({
-  key: z.string(),
+  key: z.string().max(200),
   size_bytes: z.int().nonnegative(),
-  content_type: z.string(),
+  content_type: z.string().max(200),
   probe: probeResult.optional(),
-  probe_error: z.string().max(1000).optional(),
+  probe_error: z
+    .string()
+    .transform((text) => text.slice(0, PROBE_ERROR_LENGTH_MAX))
+    .optional(),
   members: z.array(member).min(1).max(MEMBERS_MAX).optional(),
   duration_seconds: z.number().nonnegative().optional(),
 })
 
 export type OutputReport = z.infer<typeof outputReport>
 
-const moment = z.object({ boot: z.string().min(1), at: z.iso.datetime() })
+const moment = z.object({ boot: z.string().min(1).max(200), at: z.iso.datetime() })
 
 /**
  * What a runner says of a task, sent to `POST {io}/reports`. Answers: 200 goes on, 410 means that
@@ -49,3 +66,16 @@ export const report = z.discriminatedUnion("kind", [
 ])
 
 export type Report = z.infer<typeof report>
+
+/** What counts in the place of a report that is too large to be kept: its job ends, and says why. */
+export function oversizedReport(boot: string): Extract<Report, { kind: "failed" }> {
+  const message = "What the job made cannot be kept: it has too many files, names or metadata."
+  return {
+    kind: "failed",
+    boot,
+    at: new Date().toISOString(),
+    processing_seconds: 0,
+    blame: "caller",
+    failure: { code: "output_limit", message, lines: [] },
+  }
+}

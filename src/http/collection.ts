@@ -28,6 +28,8 @@ export type Collection<
   idOf(row: Row): string
   /** Waits for the job's end for as long as the caller prefers; null where there is none such. */
   find(c: AppContext, id: string, waitMs: number | null): Promise<Row | null>
+  /** A row with its large values, which lists do without; where left out, rows have none. */
+  whole?(c: AppContext, row: Row): Promise<Row>
   view(c: AppContext, row: Row): Promise<z.output<RecordSchema>>
   remove(c: AppContext, row: Row): Promise<void>
 }
@@ -75,7 +77,7 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
 
 type Members<Row, RecordSchema extends z.ZodType<object>> = Pick<
   Collection<Row, z.ZodRawShape, RecordSchema>,
-  "path" | "title" | "record" | "find" | "view" | "remove"
+  "path" | "title" | "record" | "find" | "whole" | "view" | "remove"
 >
 
 function getOperation<Row, RecordSchema extends z.ZodType<object>>(
@@ -96,7 +98,8 @@ function getOperation<Row, RecordSchema extends z.ZodType<object>>(
     async handle(c) {
       const row = await collection.find(c, readId(c, title), preferredWaitMs(c))
       if (row === null) throw notFound(title)
-      return { body: await collection.view(c, row) }
+      const whole = collection.whole ? await collection.whole(c, row) : row
+      return { body: await collection.view(c, whole) }
     },
   })
 }

@@ -5,12 +5,13 @@ import { deleteJob } from "../pipeline/jobs/delete.ts"
 import { progressOf, awaitEnd } from "../pipeline/jobs/wait.ts"
 import { listJobs } from "../storage/jobs.ts"
 import type { Job } from "../storage/schema/jobs.ts"
+import { wholeJob } from "../storage/whole-rows.ts"
 import { readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } from "./request.ts"
 import { collectionOperations, locationOf, nameOf, statusFilter } from "./collection.ts"
 import { acceptCreate, draftRequest, judgeBody, readRequest } from "./creates.ts"
 import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
-import { withCode } from "./problem.ts"
+import { toldFaults, withCode } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 
 /** The least that a body must be. */
@@ -33,13 +34,16 @@ export function kindOperations<
   async function view(c: AppContext, job: Job): Promise<z.output<RecordSchema>> {
     return kind.view(baseUrl(c), { job, files: [] }, await progressOf(c.env, job))
   }
+  async function whole(c: AppContext, job: Job): Promise<Job> {
+    return await wholeJob(c.env.MEDIA, job)
+  }
   async function find(c: AppContext, id: string, waitMs: number | null): Promise<Job | null> {
     const job = await awaitEnd(c.env, { accountId: c.get("account").id, jobId: id }, waitMs)
     return job?.kind === name ? job : null
   }
   const create = createOperation(kind, async (c, id, waitMs) => {
     const job = await find(c, id, waitMs)
-    return job && (await view(c, job))
+    return job && (await view(c, await whole(c, job)))
   })
   const others = collectionOperations({
     path,
@@ -50,6 +54,7 @@ export function kindOperations<
       await listJobs(c.get("database"), { kind: name, states: status && statesOf(status) }, page),
     idOf: (job) => job.id,
     find,
+    whole,
     view,
     remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
   })
@@ -122,7 +127,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
     async handle(c) {
       const body = await readJson(c, anyObject)
       const { faults, inputs } = await judgeBody(c, kind, body)
-      const errors = [...idempotencyKeyFaults(c), ...faults].map(withCode)
+      const errors = toldFaults([...idempotencyKeyFaults(c), ...faults]).map(withCode)
       const shown = preview.show(kind.readUsable(body), inputs)
       return { body: { valid: errors.length === 0, ...shown, errors } }
     },

@@ -54,8 +54,17 @@ export function unprocessable(field: string, message: string, cause?: unknown): 
   return unprocessables([{ field, message }], cause)
 }
 
+/** A body may have a hundred thousand faults, and nobody reads as many. */
+const FAULTS_MAX = 100
+
+/** The faults that are told. */
+export function toldFaults(faults: Fault[]): Fault[] {
+  return faults.slice(0, FAULTS_MAX)
+}
+
 /** A well-formed request that cannot be used, with every field at fault. */
-export function unprocessables(details: Fault[], cause?: unknown): Problem {
+export function unprocessables(faults: Fault[], cause?: unknown): Problem {
+  const details = toldFaults(faults)
   const [first] = details
   const message = first ? `${first.field}: ${first.message}` : "The request cannot be used."
   return new Problem("unprocessable", message, { details, cause })

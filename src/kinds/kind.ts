@@ -27,7 +27,7 @@ export type Finish = {
  * A kind of job: what the Worker knows of one kind of work. All of it is pure; the pipeline, the
  * routes and the webhooks know no kind by name.
  */
-export type Kind<RecordSchema extends z.ZodType = z.ZodType> = {
+export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   /** The value of `kind` in jobs, and the first part of its webhooks' types. */
   name: string
   /** Its collection below /v1, without a slash. */
@@ -69,7 +69,7 @@ export type CreateRequest = {
 export type JsonKind<
   Input extends CreateRequest = CreateRequest,
   Usable = unknown,
-  RecordSchema extends z.ZodType = z.ZodType,
+  RecordSchema extends z.ZodType<object> = z.ZodType<object>,
 > = Kind<RecordSchema> & {
   /** The field of the answer to a create that names the job. */
   idField: string

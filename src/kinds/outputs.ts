@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { bundleKindOf } from "../contract/bundle.ts"
 import type { Bundle, Member } from "../contract/bundle.ts"
-import { outputReport } from "../contract/report.ts"
+import { OUTPUTS_MAX, outputReport } from "../contract/report.ts"
 import type { OutputReport } from "../contract/report.ts"
 import { outputObjectKey } from "../storage/objects.ts"
 import type { File } from "../storage/schema/files.ts"
@@ -9,7 +9,7 @@ import type { JobResult } from "../storage/schema/jobs.ts"
 import type { Task } from "../storage/schema/tasks.ts"
 import type { DoneTasks, Finish, ListedMember } from "./kind.ts"
 
-const outputsResult = z.looseObject({ outputs: z.array(outputReport) })
+const outputsResult = z.looseObject({ outputs: z.array(outputReport).max(OUTPUTS_MAX) })
 
 /** The finish of a kind whose tasks report outputs, each of which is a file of the job. */
 export function finishOutputs({ files, tasks }: Pick<DoneTasks, "files" | "tasks">): Finish {
@@ -66,13 +66,15 @@ function outputResult(file: File, output: OutputReport): JobResult["outputs"][nu
   }
 }
 
+const CODEC_LENGTH_MAX = 100
+
 /** The codec of the picture, or of the sound where there is none. */
 function codecOf({ probe }: OutputReport): { codec?: string } {
   const [video, audio] = ["video", "audio"].map((type) =>
     probe?.streams.find((stream) => stream["codec_type"] === type),
   )
   const codec = (video ?? audio)?.["codec_name"]
-  return typeof codec === "string" ? { codec } : {}
+  return typeof codec === "string" ? { codec: codec.slice(0, CODEC_LENGTH_MAX) } : {}
 }
 
 function withoutChecksum({ name, size_bytes, content_type }: Member): ListedMember {

@@ -3,7 +3,6 @@ import type { TaskDefinition } from "../contract/tasks/definition.ts"
 import { command } from "./command/kind.ts"
 import { file } from "./file/kind.ts"
 import type { AnyJsonKind, Kind } from "./kind.ts"
-import { asListed } from "../storage/jobs.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
 
 /** Every kind of job; one line each makes it known to routes, pipeline, webhooks and health. */
@@ -40,17 +39,15 @@ export function findTaskDefinition(name: string): TaskDefinition | null {
 }
 
 /** The pool that does a stored task; throws where this version has no such kind of task. */
-export function poolOfTask(work: TaskWork): string {
+export function poolOfTask({ pool, work }: { pool: string | null; work: TaskWork | null }): string {
+  if (pool !== null) return pool
+  if (work === null) throw new Error("a task has neither a pool nor its work")
   const definition = findTaskDefinition(work.kind)
   if (!definition) throw new Error(`there is no kind of task "${work.kind}"`)
   return definition.pool(definition.work.parse(work))
 }
 
-/**
- * The record of a job that is over, as GET answers it under the origin that its caller knows; as
- * in lists, so that thousands of files fit the row of a delivery.
- */
-export function recordOf(ended: JobSnapshot): unknown {
-  const { job, files } = ended
-  return kindOf(job.kind).view(`${job.origin}/v1`, { job: asListed(job), files }, null)
+/** The record of a job that is over, as GET answers it under the origin that its caller knows. */
+export function recordOf({ job, files }: JobSnapshot): object {
+  return kindOf(job.kind).view(`${job.origin}/v1`, { job, files }, null)
 }

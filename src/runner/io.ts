@@ -1,9 +1,11 @@
 import { Hono } from "hono"
 import type { Context } from "hono"
 import { z } from "zod"
+import { readTextUpTo } from "../bounded-text.ts"
 import { memberName } from "../contract/bundle.ts"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../contract/protocol.ts"
-import { report } from "../contract/report.ts"
+import { isOversized } from "../contract/oversized.ts"
+import { oversizedReport, report, REPORT_BYTES_MAX } from "../contract/report.ts"
 import type { Report } from "../contract/report.ts"
 import { fileKey } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
@@ -63,12 +65,30 @@ export function makeIo(onReport: OnReport): Hono<Io> {
 }
 
 async function receive(c: IoContext, onReport: OnReport): Promise<Response> {
-  const received = report.safeParse(await c.req.json().catch(() => null))
-  if (!received.success) return say(400, z.prettifyError(received.error))
-  if (c.req.header(BOOT_HEADER) !== received.data.boot) return say(400, "boot")
-  const receipt = await onReport(c.env, c.get("run"), received.data)
+  const boot = c.req.header(BOOT_HEADER) ?? ""
+  const text = await readTextUpTo(c.req.raw.body, REPORT_BYTES_MAX).catch(() => "")
+  const read = text === null ? oversizedReport(boot) : parseReport(text, boot)
+  if ("refused" in read) return say(400, read.refused)
+  if (boot !== read.boot) return say(400, "boot")
+  const receipt = await onReport(c.env, c.get("run"), read)
   if (receipt === "invalid") return say(400, "result")
   return receipt === "ok" ? say(200, "ok") : say(410, "gone")
+}
+
+/** A report that says too much can never be kept, however often it is sent. */
+function parseReport(text: string, boot: string): Report | { refused: string } {
+  const received = report.safeParse(parseJson(text))
+  if (received.success) return received.data
+  if (isOversized(received.error)) return oversizedReport(boot)
+  return { refused: z.prettifyError(received.error) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 async function sendInput(c: IoContext): Promise<Response> {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, sql } from "drizzle-orm"
+import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm"
 import type { AccountDatabase, Database } from "./database.ts"
 import { pageCondition } from "./paging.ts"
 import type { Page } from "./paging.ts"
@@ -118,14 +118,19 @@ export async function resetDelivery(
     .where(and(eq(deliveries.id, id), eq(deliveries.accountId, accountId)))
 }
 
-export type LoggedDelivery = { delivery: Delivery; tries: DeliveryTry[] }
+/** A delivery as its caller reads it, without what is sent. */
+type ShownDelivery = Omit<Delivery, "body" | "bodyObjectKey">
+
+export type LoggedDelivery = { delivery: ShownDelivery; tries: DeliveryTry[] }
+
+const { body: _body, bodyObjectKey: _bodyObjectKey, ...shownColumns } = getTableColumns(deliveries)
 
 export async function findDelivery(
   { accountId, sql: database }: AccountDatabase,
   id: string,
 ): Promise<LoggedDelivery | null> {
   const found = await database
-    .select()
+    .select(shownColumns)
     .from(deliveries)
     .where(and(eq(deliveries.id, id), eq(deliveries.accountId, accountId)))
     .limit(1)
@@ -140,7 +145,7 @@ export async function listDeliveries(
   only: { jobId?: string | undefined; state?: DeliveryState | undefined },
 ): Promise<LoggedDelivery[]> {
   const found = await database
-    .select()
+    .select(shownColumns)
     .from(deliveries)
     .where(
       and(
@@ -156,7 +161,7 @@ export async function listDeliveries(
   return await withTries(database, found)
 }
 
-async function withTries(database: Database, found: Delivery[]): Promise<LoggedDelivery[]> {
+async function withTries(database: Database, found: ShownDelivery[]): Promise<LoggedDelivery[]> {
   if (found.length === 0) return []
   const ids = JSON.stringify(found.map(({ id }) => id))
   const tries = await database

@@ -1,9 +1,9 @@
 import { and, desc, eq, getTableColumns, inArray, isNotNull, sql } from "drizzle-orm"
-import { member } from "../contract/bundle.ts"
+import { member, memberName } from "../contract/bundle.ts"
 import type { Member } from "../contract/bundle.ts"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase } from "./database.ts"
-import { prefixOf, probeObjectKey } from "./objects.ts"
+import { memberObjectKey, prefixOf } from "./objects.ts"
 import { pageCondition } from "./paging.ts"
 import type { Page } from "./paging.ts"
 import { files } from "./schema/files.ts"
@@ -12,8 +12,6 @@ import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
 import type { FileSource, State } from "./schema/states.ts"
 import { garbage } from "./schema/uploads.ts"
-import { probeResult } from "../contract/probe.ts"
-import type { ProbeResult } from "../contract/probe.ts"
 
 /** A file and the job that took it in; a file that was an output has none of its own. */
 export type FileWithJob = { file: File; job: Job | null }
@@ -69,6 +67,25 @@ export async function findStored(
     .where(and(eq(files.id, fileId), eq(files.accountId, accountId), isNotNull(files.objectKey)))
     .limit(1)
   return found ?? null
+}
+
+/**
+ * The first member of a stored bundle that has one of the names, where the bundle is so large that
+ * its row has no members: each object of theirs says what it is.
+ */
+export async function findLargeMember(
+  bucket: R2Bucket,
+  { objectKey, bundleObjectKey }: File,
+  names: readonly string[],
+): Promise<Omit<Member, "crc32"> | null> {
+  if (objectKey === null || bundleObjectKey === null) return null
+  for (const name of new Set(names)) {
+    if (!memberName.safeParse(name).success) continue
+    const object = await bucket.head(memberObjectKey(objectKey, name))
+    const content_type = object?.httpMetadata?.contentType ?? "application/octet-stream"
+    if (object) return { name, size_bytes: object.size, content_type }
+  }
+  return null
 }
 
 /** Those of the named files that are stored and the account's, without members; others are left out. */
@@ -137,27 +154,4 @@ export async function removeFile(
     ),
     database.delete(files).where(and(eq(files.id, file.id), eq(files.accountId, accountId))),
   ])
-}
-
-/** A probe above this many characters is kept in R2 and only its head in the row. */
-const ROW_PROBE_LENGTH_MAX = 32 * 1024
-
-/** What a file's row is to hold of its probe; one that is too big for it goes to R2. */
-export async function storeProbe(
-  bucket: R2Bucket,
-  probe: ProbeResult,
-  objectKey: string,
-): Promise<Pick<File, "probe" | "probeObjectKey">> {
-  const text = JSON.stringify(probe)
-  if (text.length <= ROW_PROBE_LENGTH_MAX) return { probe, probeObjectKey: null }
-  const key = probeObjectKey(objectKey)
-  await bucket.put(key, text)
-  return { probe: { ...probe, streams: [], format: {} }, probeObjectKey: key }
-}
-
-/** A file with its whole probe, wherever that is kept. */
-export async function withWholeProbe(bucket: R2Bucket, file: File): Promise<File> {
-  if (file.probeObjectKey === null) return file
-  const object = await bucket.get(file.probeObjectKey)
-  return object ? { ...file, probe: probeResult.parse(await object.json()) } : file
 }

@@ -1,4 +1,3 @@
-import { eq } from "drizzle-orm"
 import type { TaskWork } from "../contract/task.ts"
 import { hasKeyShape } from "../crypto/api-key.ts"
 import { newId } from "../ids.ts"
@@ -11,7 +10,8 @@ import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import { isFinal } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
-import { uploads } from "./schema/uploads.ts"
+import type { Upload } from "./schema/uploads.ts"
+import { takeUploads } from "./uploads.ts"
 
 type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
 
@@ -29,6 +29,8 @@ export type JobDraft = {
   tasks: TaskDraft[]
   files: NewRow<typeof files.$inferInsert>[]
   uploadId?: string
+  /** Its large values, which are its own once it is written. */
+  valueUploads?: Pick<Upload, "id">[]
   /** What lets the request be sent again without a second job. */
   once?: Idempotency | null
 }
@@ -72,7 +74,8 @@ export function draftTask(
   const { jobId, work, ...planned } = made
   const { priority, now } = facts
   const state = "waiting" as const
-  return { ...planned, task: { id: newId(), jobId, state, priority, work, createdAt: now } }
+  const { pool } = planned
+  return { ...planned, task: { id: newId(), jobId, state, priority, pool, work, createdAt: now } }
 }
 
 /** The inputs of a task, which is blocked while a file of them is still on its way. */
@@ -113,7 +116,7 @@ function keptRequest(request: unknown): unknown {
 }
 
 /** Columns of a row of `files` that a draft may set. */
-const FILE_COLUMNS = 18
+const FILE_COLUMNS = 19
 
 /** Writes a draft in one batch. */
 export async function createJob(database: AccountDatabase, draft: JobDraft): Promise<void> {
@@ -130,6 +133,6 @@ export async function createJob(database: AccountDatabase, draft: JobDraft): Pro
     ...groupRows(inputs, 3).map((rows) => sql.insert(taskInputs).values(rows)),
     ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
   ]
-  if (draft.uploadId) statements.push(sql.delete(uploads).where(eq(uploads.id, draft.uploadId)))
-  await runBatch(sql, statements)
+  const taken = [draft.uploadId ?? [], (draft.valueUploads ?? []).map(({ id }) => id)].flat()
+  await runBatch(sql, [...statements, ...takeUploads(database, taken)])
 }

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNotNull, lt, sql } from "drizzle-orm"
 import { groupRows, runBatch } from "./database.ts"
-import type { AccountDatabase, Database } from "./database.ts"
-import { prefixOf } from "./objects.ts"
+import type { AccountDatabase, Database, Statement } from "./database.ts"
+import { deliveryPrefix, jobPrefix, prefixOf } from "./objects.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import { files } from "./schema/files.ts"
 import { idempotency, jobs } from "./schema/jobs.ts"
@@ -25,9 +25,12 @@ export async function removeJob(
   const left = ended.files.flatMap(({ id, objectKey }) =>
     objectKey === null ? [] : [{ prefix: prefixOf(objectKey), fileId: id, dueAt: now }],
   )
+  const values = hasValues(ended)
+    ? [{ prefix: jobPrefix(accountId, jobId), fileId: null, dueAt: now }]
+    : []
   const ownTasks = sql`(select id from tasks where job_id = ${jobId} and account_id = ${accountId})`
   await runBatch(database, [
-    ...groupRows(left, 4).map((rows) =>
+    ...groupRows([...left, ...values], 4).map((rows) =>
       database.insert(garbage).values(rows).onConflictDoNothing(),
     ),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${ownTasks}`),
@@ -40,17 +43,31 @@ export async function removeJob(
   ])
 }
 
+/** Whether a job or a task of it has values in R2. */
+function hasValues({ job, tasks: own }: JobSnapshot): boolean {
+  return (
+    job.requestObjectKey !== null ||
+    job.resultObjectKey !== null ||
+    own.some((task) => task.workObjectKey !== null || task.resultObjectKey !== null)
+  )
+}
+
+const taskHasValues = sql`exists (select 1 from tasks where tasks.job_id = jobs.id and (work_object_key is not null or tasks.result_object_key is not null))`
+const jobHasValues = sql<number>`(request_object_key is not null or result_object_key is not null or ${taskHasValues})`
+
 /** Deletes some of the jobs, of all accounts, that ended before a moment; their files stay. */
 export async function deleteFinishedJobs(database: Database, before: number): Promise<void> {
   const old = await database
-    .select({ id: jobs.id })
+    .select({ id: jobs.id, accountId: jobs.accountId, hasValues: jobHasValues })
     .from(jobs)
     .where(and(isNotNull(jobs.completedAt), lt(jobs.completedAt, before)))
     .limit(ROWS_MAX)
   const ids = old.map((job) => job.id)
   if (ids.length === 0) return
   const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${inArray(tasks.jobId, ids)})`
+  const left = old.flatMap((job) => (job.hasValues === 1 ? [jobPrefix(job.accountId, job.id)] : []))
   await runBatch(database, [
+    ...insertGarbage(database, left),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${theirTasks}`),
     database.delete(tasks).where(inArray(tasks.jobId, ids)),
     database.delete(jobs).where(inArray(jobs.id, ids)),
@@ -60,14 +77,29 @@ export async function deleteFinishedJobs(database: Database, before: number): Pr
 /** Deletes some of the deliveries, of all accounts, that ended before a moment, with their tries. */
 export async function deleteEndedDeliveries(database: Database, before: number): Promise<void> {
   const old = await database
-    .select({ id: deliveries.id })
+    .select({
+      id: deliveries.id,
+      accountId: deliveries.accountId,
+      bodyObjectKey: deliveries.bodyObjectKey,
+    })
     .from(deliveries)
     .where(and(isNotNull(deliveries.completedAt), lt(deliveries.completedAt, before)))
     .limit(ROWS_MAX)
   const ids = old.map((delivery) => delivery.id)
   if (ids.length === 0) return
+  const left = old.flatMap(({ id, accountId, bodyObjectKey }) =>
+    bodyObjectKey === null ? [] : [deliveryPrefix(accountId, id)],
+  )
   await runBatch(database, [
+    ...insertGarbage(database, left),
     database.delete(deliveryTries).where(inArray(deliveryTries.deliveryId, ids)),
     database.delete(deliveries).where(inArray(deliveries.id, ids)),
   ])
+}
+
+function insertGarbage(database: Database, prefixes: string[]): Statement[] {
+  const rows = prefixes.map((prefix) => ({ prefix, dueAt: Date.now() }))
+  return groupRows(rows, 4).map((group) =>
+    database.insert(garbage).values(group).onConflictDoNothing(),
+  )
 }

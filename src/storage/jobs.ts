@@ -7,6 +7,7 @@ import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
 import type { State } from "./schema/states.ts"
 import { tasks } from "./schema/tasks.ts"
+import { workWithoutPool } from "./tasks.ts"
 
 export async function findJob(
   { accountId, sql: database }: AccountDatabase,
@@ -32,17 +33,6 @@ const listed = {
     sql`case when length(${jobs.result}) > ${LISTED_RESULT_LENGTH_MAX} then (select json_object('outputs', json_group_array(json_remove(value, '$.files'))) from json_each(${jobs.result}, '$.outputs')) else ${jobs.result} end`.mapWith(
       jobs.result,
     ),
-}
-
-/** A job as lists have it. */
-export function asListed(job: Job): Job {
-  const { result } = job
-  if (JSON.stringify(result).length <= LISTED_RESULT_LENGTH_MAX) return job
-  const outputs = (result?.outputs ?? []).map((output) => {
-    const { files: _, ...others } = output
-    return others
-  })
-  return { ...job, result: { outputs } }
 }
 
 /** Jobs of the account, newest first; those whose outputs have many files come without these. */
@@ -87,7 +77,10 @@ export async function noteAccepted(
 
 export type UnacceptedTask = {
   accountId: string
-  task: { id: string; jobId: string; priority: number; work: TaskWork }
+  task: { id: string; jobId: string; priority: number }
+  /** The pool that does it, or the work that says which. */
+  pool: string | null
+  work: TaskWork | null
 }
 
 /** Tasks of open jobs, of all accounts, that no dispatcher accepted since `before`, oldest first. */
@@ -99,7 +92,9 @@ export async function listUnaccepted(
   return await database
     .select({
       accountId: jobs.accountId,
-      task: { id: tasks.id, jobId: tasks.jobId, priority: tasks.priority, work: tasks.work },
+      task: { id: tasks.id, jobId: tasks.jobId, priority: tasks.priority },
+      pool: tasks.pool,
+      work: workWithoutPool,
     })
     .from(jobs)
     .innerJoin(tasks, eq(tasks.jobId, jobs.id))

@@ -36,8 +36,18 @@ export function memberObjectKey(objectKey: string, name: string): string {
   return `${prefixOf(objectKey)}members/${name}`
 }
 
-export function probeObjectKey(objectKey: string): string {
-  return `${prefixOf(objectKey)}probe.json`
+/** The prefix of a job's large values, and of those of its tasks. */
+export function jobPrefix(accountId: string, jobId: string): string {
+  return `${accountId}/jobs/${jobId}/`
+}
+
+export function deliveryPrefix(accountId: string, deliveryId: string): string {
+  return `${accountId}/deliveries/${deliveryId}/`
+}
+
+/** Where a large value of a row lies; each has an id of its own, so that none is ever replaced. */
+export function valueObjectKey(prefix: string, id: string): string {
+  return `${prefix}values/${id}`
 }
 
 /** Removes every object below a prefix; answers how many there were. */

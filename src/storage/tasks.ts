@@ -1,4 +1,5 @@
-import { and, eq, inArray, sql } from "drizzle-orm"
+import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm"
+import type { TaskWork } from "../contract/task.ts"
 import { isFinal, OPEN_STATES } from "./schema/states.ts"
 import type { AccountDatabase } from "./database.ts"
 import type { TaskAttempt } from "./objects.ts"
@@ -10,10 +11,13 @@ import { jobs } from "./schema/jobs.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 
+/** What a runner is told of an input. */
+type InputFile = Pick<File, "id" | "name" | "sizeBytes" | "probe">
+
 /** A claimed task with its inputs; `plan` is the account's, null where there is no such account. */
 export type ClaimedTask = {
   task: Task
-  inputs: { key: string; file: File | null }[]
+  inputs: { key: string; file: InputFile | null }[]
   plan: Plan | null
 }
 
@@ -58,7 +62,10 @@ export async function claimTask(
       .where(and(eq(taskInputs.taskId, claim.taskId), isClaimed)),
     database.select().from(tasks).where(isTask),
     database
-      .select({ key: taskInputs.key, file: files })
+      .select({
+        key: taskInputs.key,
+        file: { id: files.id, name: files.name, sizeBytes: files.sizeBytes, probe: files.probe },
+      })
       .from(taskInputs)
       .leftJoin(files, eq(files.id, taskInputs.fileId))
       .where(eq(taskInputs.taskId, claim.taskId)),
@@ -122,7 +129,18 @@ function runsAt(accountId: string, { taskId, fence }: TaskAttempt) {
 /** Whether a task can read a file: now, later, or never since it failed to come or is gone. */
 export type Readiness = "ready" | "pending" | "failed" | "gone"
 
-export type OpenTask = Task & { inputs: Readiness[] }
+/** A task without what may be large; its work is there where its pool is not known without it. */
+export type OpenTask = Omit<Task, "work" | "workObjectKey" | "result" | "resultObjectKey"> & {
+  work: TaskWork | null
+  inputs: Readiness[]
+}
+
+const { work: _work, workObjectKey: _workObjectKey, ...openColumns } = getTableColumns(tasks)
+const { result: _result, resultObjectKey: _resultObjectKey, ...smallColumns } = openColumns
+
+/** The work of a task whose row does not name its pool; null of any other. */
+export const workWithoutPool =
+  sql<TaskWork | null>`case when ${tasks.pool} is null then ${tasks.work} end`.mapWith(tasks.work)
 
 /** Open tasks of the account and how ready their inputs are; named tasks only where `ids` is given. */
 export async function listOpenTasks(
@@ -131,7 +149,12 @@ export async function listOpenTasks(
 ): Promise<OpenTask[]> {
   const named = ids && sql`${tasks.id} in (select value from json_each(${JSON.stringify(ids)}))`
   const rows = await database
-    .select({ task: tasks, fileId: taskInputs.fileId, file: files })
+    .select({
+      task: smallColumns,
+      work: workWithoutPool,
+      fileId: taskInputs.fileId,
+      file: { jobId: files.jobId, objectKey: files.objectKey, state: files.state },
+    })
     .from(tasks)
     .leftJoin(taskInputs, eq(taskInputs.taskId, tasks.id))
     .leftJoin(files, eq(files.id, taskInputs.fileId))
@@ -139,15 +162,18 @@ export async function listOpenTasks(
       and(eq(tasks.accountId, accountId), sql`${tasks.state} in ('waiting', 'running')`, named),
     )
   const open = new Map<string, OpenTask>()
-  for (const { task, fileId, file } of rows) {
-    const known = open.get(task.id) ?? { ...task, inputs: [] }
+  for (const { task, work, fileId, file } of rows) {
+    const known = open.get(task.id) ?? { ...task, work, inputs: [] }
     if (fileId !== null) known.inputs.push(readinessOf(task, file))
     open.set(task.id, known)
   }
   return [...open.values()]
 }
 
-function readinessOf(task: Task, file: File | null): Readiness {
+function readinessOf(
+  task: Pick<Task, "jobId">,
+  file: Pick<File, "jobId" | "objectKey" | "state"> | null,
+): Readiness {
   if (!file) return "gone"
   if (file.jobId === task.jobId && file.objectKey) return "ready"
   if (!isFinal(file.state)) return "pending"

@@ -12,6 +12,8 @@ import type { Job } from "./schema/jobs.ts"
 import { tasks } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
+import type { Upload } from "./schema/uploads.ts"
+import { takeUploads } from "./uploads.ts"
 
 /** One consistent read of a job, its tasks and its files; what transitions are computed from. */
 export type JobSnapshot = { job: Job; tasks: Task[]; files: File[] }
@@ -42,9 +44,11 @@ export type Transition = {
   job: Partial<Job>
   tasks: { id: string; set: Partial<Task> }[]
   files: { id: string; set: Partial<File> }[]
-  garbage: { prefix: string; fileId?: string }[]
+  garbage: { prefix: string }[]
   /** The webhook that tells of the job's end. */
   delivery?: NewDelivery
+  /** Its large values, which are its rows' own once it is written. */
+  valueUploads?: Pick<Upload, "id">[]
 }
 
 /**
@@ -70,22 +74,43 @@ export async function applyTransition(
         .set(set)
         .where(and(eq(tasks.id, id), isUnchanged)),
     ),
-    ...transition.files.map(({ id, set }) =>
+    ...groupChanges(transition.files).map(({ ids, set }) =>
       db
         .update(files)
         .set(set)
-        .where(and(eq(files.id, id), isUnchanged)),
+        .where(and(sql`${files.id} in (select value from json_each(${ids}))`, isUnchanged)),
     ),
-    ...transition.garbage.map(({ prefix, fileId }) =>
-      db
-        .insert(garbage)
-        .select(sql`select ${prefix}, ${fileId ?? null}, ${applied.now}, 0 where ${isUnchanged}`)
-        .onConflictDoNothing(),
+    ...insertPrefixes(database, applied, isUnchanged),
+    ...takeUploads(
+      database,
+      (transition.valueUploads ?? []).map(({ id }) => id),
+      isUnchanged,
     ),
     ...(transition.delivery ? [insertOnce(database, transition.delivery, isUnchanged)] : []),
     raiseVersion,
   ])
   return z.array(z.unknown()).parse(results.at(-1)).length === 1
+}
+
+/** Changes that are the same for several rows are one statement; `ids` are a JSON array. */
+function groupChanges(changes: Transition["files"]): { ids: string; set: Partial<File> }[] {
+  const groups = Map.groupBy(changes, ({ set }) => JSON.stringify(set))
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    return first ? [{ ids: JSON.stringify(group.map(({ id }) => id)), set: first.set }] : []
+  })
+}
+
+/** A task may have been dispatched a thousand times, so that all its prefixes are one statement. */
+function insertPrefixes(
+  { sql: database }: AccountDatabase,
+  { transition, now }: { transition: Transition; now: number },
+  isUnchanged: SQL,
+): Statement[] {
+  const prefixes = transition.garbage.map(({ prefix }) => prefix)
+  if (prefixes.length === 0) return []
+  const rows = sql`select value, null, ${now}, 0 from json_each(${JSON.stringify(prefixes)}) where ${isUnchanged}`
+  return [database.insert(garbage).select(rows).onConflictDoNothing()]
 }
 
 /** Inserts the delivery of a job's end, of which there is one at most. */
@@ -94,11 +119,11 @@ function insertOnce(
   made: NewDelivery,
   isUnchanged: SQL,
 ): Statement {
-  const { id, jobId, type, url, body, state, nextTryAt, createdAt } = made
+  const { id, jobId, type, url, body, bodyObjectKey = null, state, nextTryAt, createdAt } = made
   return database
     .insert(deliveries)
     .select(
-      sql`select ${id}, ${accountId}, ${jobId}, ${type}, ${url}, ${body}, ${state}, 0, ${nextTryAt}, ${createdAt}, null where ${isUnchanged}`,
+      sql`select ${id}, ${accountId}, ${jobId}, ${type}, ${url}, ${body}, ${bodyObjectKey}, ${state}, 0, ${nextTryAt}, ${createdAt}, null where ${isUnchanged}`,
     )
     .onConflictDoNothing()
 }

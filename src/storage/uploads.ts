@@ -1,5 +1,6 @@
-import { and, asc, eq, gte, isNotNull, lt, or } from "drizzle-orm"
-import type { AccountDatabase, Database } from "./database.ts"
+import { and, asc, eq, gte, isNotNull, lt, or, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { uploads } from "./schema/uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
 
@@ -20,6 +21,17 @@ export async function closeUpload(
   id: string,
 ): Promise<void> {
   await database.delete(uploads).where(and(eq(uploads.id, id), eq(uploads.accountId, accountId)))
+}
+
+/** Statements that make objects those of the rows of their batch, where `condition` holds. */
+export function takeUploads(
+  { accountId, sql: database }: AccountDatabase,
+  ids: readonly string[],
+  condition?: SQL,
+): Statement[] {
+  if (ids.length === 0) return []
+  const named = sql`${uploads.id} in (select value from json_each(${JSON.stringify(ids)}))`
+  return [database.delete(uploads).where(and(named, eq(uploads.accountId, accountId), condition))]
 }
 
 /** An upload of a task by its object and R2's id; null where the task began none like it. */

@@ -49,6 +49,10 @@ function leftInBucket(bed: Bed): string[] {
     read(
       databasePath(bed),
       `select object_key as name from files union select probe_object_key from files
+       union select bundle_object_key from files
+       union select request_object_key from jobs union select result_object_key from jobs
+       union select work_object_key from tasks union select result_object_key from tasks
+       union select body_object_key from deliveries
        union select rtrim(object_key, 'media') || 'members/' || (value ->> 'name')
        from files, json_each(files.bundle, '$.members')`,
     ).map((row) => row["name"]),

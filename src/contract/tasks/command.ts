@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { outputReport } from "../report.ts"
+import { OUTPUTS_MAX, outputReport } from "../report.ts"
 import { taskOutput, taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
@@ -17,7 +17,7 @@ export const commandTask = {
   }),
   result: z.object({
     kind: z.literal("command"),
-    outputs: z.array(outputReport),
+    outputs: z.array(outputReport).max(OUTPUTS_MAX),
     warnings: taskWarnings,
   }),
 } as const satisfies TaskDefinition

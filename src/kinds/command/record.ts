@@ -6,7 +6,7 @@ import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../re
 
 const originalRequest = z.looseObject({
   input_files: z.record(z.string(), z.string()).optional(),
-  output_files: z.record(z.string(), z.string()),
+  output_files: z.record(z.string(), z.string()).optional(),
   ffmpeg_command: z.string().optional(),
   ffmpeg_commands: z.array(z.string()).optional(),
 })
@@ -43,7 +43,7 @@ export function viewCommand(base: string, job: Job, progress: Progress | null): 
   return {
     ...head,
     original_request: request,
-    output_files: job.result ? viewOutputs(base, job.result) : request.output_files,
+    output_files: job.result ? viewOutputs(base, job.result) : (request.output_files ?? {}),
     total_processing_seconds: job.processingMs / 1000,
     ...(head.status === "failed" && {
       processing_errors: [job.errorMessage ?? "The job failed.", ...(job.errorLines ?? [])],

@@ -5,16 +5,21 @@ import { createFields } from "../create-fields.ts"
 const FILES_MAX = 64
 const COMMANDS_MAX = 20
 const LINE_LENGTH_MAX = 64 * 1024
+const REFERENCE_LENGTH_MAX = 2048
 
 const line = z
   .string("expected a text")
   .min(1, "it is empty")
   .max(LINE_LENGTH_MAX, `expected at most ${LINE_LENGTH_MAX} characters`)
 
+const reference = z
+  .string("expected a text")
+  .max(REFERENCE_LENGTH_MAX, `expected at most ${REFERENCE_LENGTH_MAX} characters`)
+
 /** A map of keys to texts; `what` names the field in its errors. */
 function keyed(what: string) {
   return z
-    .record(z.string(), z.string("expected a text"), `expected an object of keys and ${what}`)
+    .record(z.string(), reference, `expected an object of keys and ${what}`)
     .superRefine((map, context) => {
       if (Object.keys(map).length > FILES_MAX) {
         context.addIssue({ code: "custom", message: `expected at most ${FILES_MAX} ${what}` })
@@ -81,8 +86,18 @@ const usableRequest = z.object({
 /** What of a body can be used, whatever else is wrong with it. */
 export function readUsable(body: object): z.output<typeof usableRequest> {
   const usable = usableRequest.parse(body)
-  const inputs = Object.entries(usable.input_files).slice(0, FILES_MAX)
-  return { ...usable, input_files: Object.fromEntries(inputs) }
+  const commands = usable.ffmpeg_commands?.slice(0, COMMANDS_MAX)
+  return {
+    ...usable,
+    ...(commands && { ffmpeg_commands: commands }),
+    input_files: firstOf(usable.input_files),
+    output_files: firstOf(usable.output_files),
+  }
+}
+
+/** As much of a map as a request may have, since judging takes its time for each pair of them. */
+function firstOf(map: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).slice(0, FILES_MAX))
 }
 
 function onlyTexts(map: Record<string, unknown>): Record<string, string> {

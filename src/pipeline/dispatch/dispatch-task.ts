@@ -10,6 +10,7 @@ import { databaseOf } from "../../storage/database.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { claimTask } from "../../storage/tasks.ts"
 import type { ClaimedTask } from "../../storage/tasks.ts"
+import { wholeTask } from "../../storage/whole-rows.ts"
 import { endJob } from "../settle/settle.ts"
 import { isDispatching, isPosted, postingTask, runningTask } from "./queued-task.ts"
 import { inputFailure } from "./reconcile.ts"
@@ -102,6 +103,7 @@ async function post(
 
 async function makeOrder(env: Env, { task, inputs, plan }: ClaimedTask): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
+  const { work } = await wholeTask(env.MEDIA, task)
   const run = { accountId, jobId, taskId, fence }
   const token = await makeTaskToken(settingsOf(env).LATHE_SECRET, run)
   return {
@@ -118,7 +120,7 @@ async function makeOrder(env: Env, { task, inputs, plan }: ClaimedTask): Promise
       size_bytes: file?.sizeBytes ?? 0,
       ...(file?.probe?.duration !== undefined && { duration_seconds: file.probe.duration }),
     })),
-    work: plan ? limitRun(env, task.work, plan) : task.work,
+    work: plan ? limitRun(env, work, plan) : work,
     ...(plan && { plan }),
   }
 }

@@ -37,6 +37,8 @@ import type { SlotRequests } from "./request-slots.ts"
 import { openWatchers } from "./watchers.ts"
 
 const ALARM_MS = 5_000
+/** Each takes some statements of D1, of which an invocation has a thousand; the next ends others. */
+const ENDED_AT_ONCE_MAX = 40
 
 /** Queues an account's tasks, holds their leases and knows their progress; one per account. */
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
@@ -242,7 +244,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async #reconcile(accountId: string, open: OpenTask[]): Promise<void> {
     const waitMsMax = settingsOf(this.env).WAIT_SECONDS_MAX * 1000
     const unstartable = reconcileTasks(this.#queue, open, { now: Date.now(), waitMsMax })
-    for (const { jobId, failure } of unstartable) {
+    for (const { jobId, failure } of unstartable.slice(0, ENDED_AT_ONCE_MAX)) {
       await endJob(this.env, { accountId, jobId }, { state: "failed", failure })
       for (const task of this.#queue.ofJob(jobId)) this.#remove(task.id, false)
     }

@@ -40,7 +40,7 @@ export function reconcileTasks(
 export function adoptTasks(queue: TaskQueue, open: OpenTask[], now: number): boolean {
   let isAnyReady = false
   for (const task of open) {
-    const pool = poolOfTask(task.work)
+    const pool = poolOfTask(task)
     const adopted = adoptedTask(task, { pool, isBlocked: isBlocked(task.inputs), now })
     if (queue.add(adopted) && adopted.state === "ready") isAnyReady = true
     if (adopted.allocation !== null) queue.markUsed(pool, adopted.allocation)

@@ -4,7 +4,10 @@ import { findIdempotency } from "../../storage/idempotency.ts"
 import type { Idempotency } from "../../storage/idempotency.ts"
 import { createJob } from "../../storage/job-drafts.ts"
 import type { JobDraft } from "../../storage/job-drafts.ts"
+import { openValueWriter } from "../../storage/large-values.ts"
+import { fitDraft } from "../../storage/row-values.ts"
 import { sendJobMessage } from "../dispatch/job-messages.ts"
+import { abandonValues } from "../uploads/abandon.ts"
 
 /** `jobId` names the job that the request stands for; `replayed` where an earlier one made it. */
 export type Accepted = { jobId: string; replayed: boolean } | "conflict"
@@ -32,9 +35,11 @@ export async function acceptJob(
   database: AccountDatabase,
   draft: JobDraft,
 ): Promise<Accepted> {
+  const writer = openValueWriter(env.MEDIA, database)
   try {
-    await createJob(database, draft)
+    await createJob(database, await fitDraft(writer, draft))
   } catch (error) {
+    ctx.waitUntil(abandonValues(env, writer))
     const earlier = draft.once && (await findAccepted(database, draft.once))
     if (earlier) return earlier
     throw error

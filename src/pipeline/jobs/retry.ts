@@ -15,6 +15,7 @@ import type { Task } from "../../storage/schema/tasks.ts"
 import { listTaskInputs } from "../../storage/tasks.ts"
 import { readSnapshot } from "../../storage/transitions.ts"
 import type { JobSnapshot } from "../../storage/transitions.ts"
+import { wholeSnapshot } from "../../storage/whole-rows.ts"
 import { abandonWriter } from "../uploads/abandon.ts"
 import { acceptJob, findAccepted } from "./create.ts"
 import type { Accepted, BackgroundContext } from "./create.ts"
@@ -34,7 +35,8 @@ export async function retryJob(
   const database = databaseOf(env, job.accountId)
   const earlier = once && (await findAccepted(database, once))
   if (earlier) return earlier
-  const before = (await readSnapshot(database, job.id)) ?? { job, tasks: [], files: [] }
+  const read = (await readSnapshot(database, job.id)) ?? { job, tasks: [], files: [] }
+  const before = await wholeSnapshot(env.MEDIA, read)
   const inputs = await listTaskInputs(database, job.id)
   const gone = inputs.filter((input) => isGone(input, job)).map(({ key }) => key)
   if (gone.length > 0) return { gone }
@@ -79,7 +81,7 @@ function draftAgain({ job, tasks, files }: JobSnapshot, inputs: Input[]): JobDra
     const own = inputs.filter((input) => input.taskId === task.id)
     return draftTask(facts, {
       jobId: id,
-      pool: poolOfTask(task.work),
+      pool: poolOfTask(task),
       work: task.work,
       ...draftInputs(own.map((input) => ({ ...input, fileId: fileAgain(input) }))),
     })

@@ -5,13 +5,16 @@ import type { TaskRun } from "../../rpc.ts"
 import type { ReportReceipt } from "../../runner/io.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findWaitingDelivery } from "../../storage/deliveries.ts"
-import { storeProbe } from "../../storage/files.ts"
+import { openValueWriter } from "../../storage/large-values.ts"
+import { fitTransition } from "../../storage/row-values.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import type { FinalState } from "../../storage/schema/states.ts"
 import { applyTransition, readSnapshot } from "../../storage/transitions.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
+import { wholeSnapshot } from "../../storage/whole-rows.ts"
+import { abandonValues } from "../uploads/abandon.ts"
 import { enqueueDelivery, makeEndDelivery } from "../webhooks/outbox.ts"
-import { endTransition, isReportInvalid, reportTransition } from "./transitions.ts"
+import { endTransition, readReport, reportTransition } from "./transitions.ts"
 import type { TerminalReport } from "./transitions.ts"
 
 const TRIES_MAX = 10
@@ -57,8 +60,9 @@ export async function settle(
   const received = { taskId, fence, report, now: Date.now() }
   let isInvalid = false
   const { applied, taskIds, snapshot } = await transitionJob(env, run, (read) => {
-    isInvalid = isReportInvalid(read, received)
-    return isInvalid ? null : reportTransition(read, received)
+    const counting = readReport(read, received)
+    isInvalid = counting === null
+    return counting && reportTransition(read, counting)
   })
   if (isInvalid) return { outcome: "invalid", taskIds: [] }
   if (applied) return { outcome: "settled", taskIds }
@@ -91,20 +95,23 @@ export async function transitionJob(
 ): Promise<{ applied: boolean; taskIds: string[]; snapshot: JobSnapshot | null }> {
   const database = databaseOf(env, accountId)
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const snapshot = await readSnapshot(database, jobId)
+    const read = await readSnapshot(database, jobId)
+    const snapshot = read && (await wholeSnapshot(env.MEDIA, read))
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
     if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
     const now = Date.now()
     if (endsEarly(computed)) computed.job.progress = await percentOf(env, { accountId, jobId })
     const delivery = makeEndDelivery(snapshot, computed, now)
-    await moveBigProbes(env, snapshot, computed)
     const { version } = snapshot.job
-    const transition = delivery ? { ...computed, delivery } : computed
+    const writer = openValueWriter(env.MEDIA, database)
+    const ended = delivery ? { ...computed, delivery } : computed
+    const transition = await fitTransition(writer, snapshot, ended)
     if (await applyTransition(database, { jobId, version, transition, now })) {
       if (delivery) await enqueueDelivery(env, accountId, delivery.id)
       return { applied: true, taskIds, snapshot }
     }
+    await abandonValues(env, writer)
   }
   throw new Error(`job ${jobId} was changed by others ${TRIES_MAX} times in a row`)
 }
@@ -126,12 +133,4 @@ function wasEndedBy(snapshot: JobSnapshot, run: TaskRun, report: TerminalReport)
   const task = snapshot.tasks.find((known) => known.id === run.taskId)
   if (!task || task.fence !== run.fence) return false
   return task.state === (report.kind === "finished" ? "succeeded" : "failed")
-}
-
-/** Probes that are too big for a row go to R2. */
-async function moveBigProbes(env: Env, snapshot: JobSnapshot, transition: Transition) {
-  for (const { id, set } of transition.files) {
-    const stored = set.objectKey ?? snapshot.files.find((file) => file.id === id)?.objectKey
-    if (set.probe && stored) Object.assign(set, await storeProbe(env.MEDIA, set.probe, stored))
-  }
 }

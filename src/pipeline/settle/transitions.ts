@@ -1,4 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
+import { isOversized } from "../../contract/oversized.ts"
+import { oversizedReport } from "../../contract/report.ts"
 import type { Report } from "../../contract/report.ts"
 import { findTaskDefinition, kindOf } from "../../kinds/registry.ts"
 import { attemptPrefix, earlierPrefixes } from "../../storage/objects.ts"
@@ -16,15 +18,19 @@ export type TerminalReport = Extract<Report, { kind: "finished" | "failed" | "in
 export type ReceivedReport = { taskId: string; fence: number; report: TerminalReport; now: number }
 
 /**
- * Whether a report has a result other than the definition of its task's kind says. A report that
- * does not count is never invalid.
+ * The report that counts; null where it has a result other than the definition of its task's kind
+ * says. One that does not count as a whole is as it came; in the place of a result that is too much
+ * to be kept stands the failure that says so.
  */
-export function isReportInvalid(snapshot: JobSnapshot, received: ReceivedReport): boolean {
+export function readReport(snapshot: JobSnapshot, received: ReceivedReport): ReceivedReport | null {
   const { report } = received
   const task = runningTask(snapshot, received.taskId, received.fence)
-  if (!task || report.kind !== "finished") return false
-  const definition = findTaskDefinition(task.work.kind)
-  return !definition?.result.safeParse(report.result).success
+  if (!task || report.kind !== "finished") return received
+  const parsed = findTaskDefinition(task.work.kind)?.result.safeParse(report.result)
+  if (parsed?.success) return received
+  if (!parsed || !isOversized(parsed.error)) return null
+  const { processing_seconds } = report
+  return { ...received, report: { ...oversizedReport(report.boot), processing_seconds } }
 }
 
 /**

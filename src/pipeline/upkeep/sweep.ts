@@ -41,10 +41,10 @@ export async function sweep(env: Env, now: number): Promise<void> {
 
 /** Jobs whose message and call were lost. */
 async function resendJobMessages(env: Env, database: Database, now: number): Promise<void> {
-  for (const { accountId, task } of await listUnaccepted(database, now - ACCEPT_MS_MAX, ROWS_MAX)) {
-    const { work, ...queued } = task
+  const unaccepted = await listUnaccepted(database, now - ACCEPT_MS_MAX, ROWS_MAX)
+  for (const { accountId, task, ...planned } of unaccepted) {
     // The dispatcher reads again whether its inputs have come.
-    const tasks = [{ ...queued, pool: poolOfTask(work), blocked: true }]
+    const tasks = [{ ...task, pool: poolOfTask(planned), blocked: true }]
     await env.JOBS.send({ accountId, tasks } satisfies JobMessage)
   }
 }

@@ -4,6 +4,7 @@ import type { Env } from "../../env.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { endTry, findDueDelivery, postponeDelivery } from "../../storage/deliveries.ts"
 import type { DueDelivery } from "../../storage/deliveries.ts"
+import { wholeBody } from "../../storage/whole-rows.ts"
 import { enqueueDelivery } from "./outbox.ts"
 import { postWebhook, refusedAttempt } from "./post.ts"
 import { afterTry } from "./retry-schedule.ts"
@@ -64,7 +65,9 @@ async function post(env: Env, { delivery, account }: DueDelivery): Promise<Attem
   const allowed = readHosts(settingsOf(env).ALLOWED_PRIVATE_HOSTS)
   const checked = checkUserUrl(delivery.url, allowed)
   if ("error" in checked) return refusedAttempt(checked.error)
-  const { id, body } = delivery
+  const { id } = delivery
+  const body = await wholeBody(env.MEDIA, delivery)
+  if (body === null) return refusedAttempt("what it was to send is gone")
   const now = Date.now()
   const timestampSeconds = Math.floor(now / 1000)
   const secrets = signingSecrets(account, now)

@@ -5,6 +5,7 @@ import { logError } from "../../log.ts"
 import type { NewDelivery } from "../../storage/deliveries.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
+import { writeEvent } from "./event-body.ts"
 
 // The deliveries table is an outbox: the transition that ends a job writes the webhook that tells
 // of it in the same batch, and a message to the queue only says that it is due.
@@ -25,7 +26,7 @@ export function makeEndDelivery(
     jobId: job.id,
     type,
     url: job.webhookUrl,
-    body: JSON.stringify({ type, timestamp, data: recordOf(ended) }),
+    body: writeEvent({ type, timestamp, data: recordOf(ended) }),
     state: "waiting",
     nextTryAt: now,
     createdAt: now,

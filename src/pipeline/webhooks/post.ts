@@ -4,6 +4,7 @@ import type { Attempt } from "./retry-schedule.ts"
 const LIMIT_MS = 15_000
 const READ_BYTES_MAX = 64 * 1024
 const KEPT_BYTES = 1024
+const ERROR_LENGTH_MAX = 500
 
 type Said = Omit<Attempt, "startedAt" | "durationMs">
 
@@ -72,7 +73,7 @@ function errorOf(status: number): string | null {
 }
 
 function noAnswer(error: string): Said {
-  return { status: null, error, answer: null, retryAfter: null }
+  return { status: null, error: error.slice(0, ERROR_LENGTH_MAX), answer: null, retryAfter: null }
 }
 
 function tooSlow(): string {

@@ -25,12 +25,13 @@ import { deleteFile } from "../../pipeline/jobs/delete.ts"
 import { progressOf, awaitEnd } from "../../pipeline/jobs/wait.ts"
 import { openIncomingFile } from "../../pipeline/uploads/incoming-file.ts"
 import type { IncomingFile } from "../../pipeline/uploads/incoming-file.ts"
-import { findFile, findStored, listFiles, withWholeProbe } from "../../storage/files.ts"
+import { findFile, findLargeMember, findStored, listFiles } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import { makeLinkToken } from "../../storage/links.ts"
 import type { Disposition } from "../../storage/links.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { FILE_SOURCES } from "../../storage/schema/states.ts"
+import { wholeFile } from "../../storage/whole-rows.ts"
 import { collectionOperations, locationOf, readId, statusFilter } from "../../http/collection.ts"
 import { acceptCreate, readJobFacts } from "../../http/creates.ts"
 
@@ -66,7 +67,8 @@ const upload = operation({
     const id = await created
     const found = await find(c, id, preferredWaitMs(c))
     if (!found) throw notFound("file")
-    return { body: await view(c, found), headers: { location: locationOf(c, fileKind, id) } }
+    const whole = await wholeFound(c, found)
+    return { body: await view(c, whole), headers: { location: locationOf(c, fileKind, id) } }
   },
 })
 
@@ -97,7 +99,12 @@ const download = operation({
     const name = c.req.param("name") ?? ""
     const stored = { accountId: c.get("account").id, fileId: readId(c, "file") }
     const found = await findStored(c.get("database"), stored.fileId, [name])
-    if (!found || (name !== found.file.name && !found.member)) throw notFound("file")
+    if (!found) throw notFound("file")
+    const isThere =
+      name === found.file.name ||
+      found.member !== null ||
+      (await findLargeMember(c.env.MEDIA, found.file, [name])) !== null
+    if (!isThere) throw notFound("file")
     const settings = settingsOf(c.env)
     const token = await makeLinkToken(settings.LATHE_SECRET, {
       ...stored,
@@ -124,6 +131,7 @@ export const fileOperations: Operation[] = [
       await listFiles(c.get("database"), { source, states: status && statesOf(status) }, page),
     idOf: ({ file }) => file.id,
     find,
+    whole: wholeFound,
     view,
     remove: async (c, found) => await deleteFile(c.env, c.executionCtx, found),
   }),
@@ -185,6 +193,9 @@ async function abandon(incoming: IncomingFile | null): Promise<void> {
 
 async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {
   const progress = found.job ? await progressOf(c.env, found.job) : null
-  const file = await withWholeProbe(c.env.MEDIA, found.file)
-  return viewFile(baseUrl(c), { ...found, file }, progress)
+  return viewFile(baseUrl(c), found, progress)
+}
+
+async function wholeFound(c: AppContext, found: FileWithJob): Promise<FileWithJob> {
+  return { ...found, file: await wholeFile(c.env.MEDIA, found.file) }
 }

@@ -6,11 +6,12 @@ import type { App, AppContext } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import { databaseOf } from "../../storage/database.ts"
-import { findFile, findStored } from "../../storage/files.ts"
+import { findFile, findLargeMember, findStored } from "../../storage/files.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Disposition, Link } from "../../storage/links.ts"
 import { memberObjectKey } from "../../storage/objects.ts"
 import type { File } from "../../storage/schema/files.ts"
+import { wholeFile } from "../../storage/whole-rows.ts"
 import { sendArchive } from "./archive.ts"
 import { parseRange } from "./range.ts"
 
@@ -26,14 +27,16 @@ media.get("/:token/:name", async (c) => {
   const link = await openLink(c)
   const name = c.req.param("name")
   const database = databaseOf(c.env, link.accountId)
-  const found = await findStored(database, link.fileId, [name, rawNameOf(c)])
+  const names = [name, rawNameOf(c)]
+  const found = await findStored(database, link.fileId, names)
   if (!found) throw notFound("file")
-  const { file, member } = found
+  const { file } = found
   if (file.bundle?.kind === "series" && name === file.name) {
     const whole = await findFile(database, link.fileId)
     if (!whole) throw notFound("file")
-    return await sendArchive(c, whole.file, sharedHeaders(link))
+    return await sendArchive(c, await wholeFile(c.env.MEDIA, whole.file), sharedHeaders(link))
   }
+  const member = found.member ?? (await findLargeMember(c.env.MEDIA, file, names))
   const medium = mediumOf(file, member)
   if (!medium || (!file.bundle && file.name !== name)) throw notFound("file")
   return await sendMedium(c, medium, link)
@@ -47,7 +50,7 @@ function rawNameOf(c: AppContext): string {
 }
 
 /** A member of a bundle, or a file that is none. */
-function mediumOf(file: File, member: Member | null): Medium | null {
+function mediumOf(file: File, member: Omit<Member, "crc32"> | null): Medium | null {
   const { name, objectKey, sizeBytes, contentType, bundle } = file
   if (objectKey === null || sizeBytes === null) return null
   if (!bundle) {

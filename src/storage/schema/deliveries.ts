@@ -14,6 +14,8 @@ export const deliveries = sqliteTable(
     url: text("url").notNull(),
     /** The very bytes of every try. */
     body: text("body").notNull(),
+    /** Where the body is when it is too large for a row; `body` is then empty. */
+    bodyObjectKey: text("body_object_key"),
     state: text("state", { enum: DELIVERY_STATES }).notNull(),
     /** Tries of this round; a replay begins another. */
     tries: integer("tries").notNull().default(0),

@@ -25,6 +25,8 @@ export const files = sqliteTable(
     probeError: text("probe_error"),
     /** What a file of several files consists of; none for a plain one. */
     bundle: text("bundle", { mode: "json" }).$type<Bundle>(),
+    /** Where the whole bundle is when it is too large; `bundle` then has no members. */
+    bundleObjectKey: text("bundle_object_key"),
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
     createdAt: integer("created_at").notNull(),

@@ -16,7 +16,11 @@ export const jobs = sqliteTable(
     version: integer("version").notNull(),
     priority: integer("priority").notNull(),
     request: text("request", { mode: "json" }).$type<unknown>().notNull(),
+    /** Where the whole request is when it is too large for a row; `request` then has less of it. */
+    requestObjectKey: text("request_object_key"),
     result: text("result", { mode: "json" }).$type<JobResult>(),
+    /** Where the whole result is when it is too large; `result` then has no members of bundles. */
+    resultObjectKey: text("result_object_key"),
     /** What is odd about what a job made that succeeded; null where nothing is. */
     warnings: text("warnings", { mode: "json" }).$type<Warning[]>(),
     /** Called when the job ends; null without a webhook. */

@@ -13,9 +13,15 @@ export const tasks = sqliteTable(
     /** Number of the dispatch; every write that comes back is checked against it. */
     fence: integer("fence").notNull().default(0),
     priority: integer("priority").notNull(),
+    /** The pool of runners that does it; tasks of earlier versions have none. */
+    pool: text("pool"),
     work: text("work", { mode: "json" }).$type<TaskWork>().notNull(),
+    /** Where the whole work is when it is too large; `work` then has its kind and its outputs. */
+    workObjectKey: text("work_object_key"),
     /** What it reported, kept until the last task of its job is done. */
     result: text("result", { mode: "json" }).$type<TaskResult>(),
+    /** Where the whole result is when it is too large; `result` then has its kind. */
+    resultObjectKey: text("result_object_key"),
     slot: text("slot"),
     /** Number of the slot's allocation that the running dispatch holds. */
     allocation: integer("grant"),

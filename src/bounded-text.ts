@@ -1,0 +1,14 @@
+/** The text of a body, of which no more is read than the limit; null where there is more. */
+export async function readTextUpTo(
+  body: ReadableStream<Uint8Array> | null,
+  bytesMax: number,
+): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) return null
+    chunks.push(chunk)
+  }
+  return await new Blob(chunks).text()
+}

@@ -1,0 +1,73 @@
+import { z } from "zod"
+import { member } from "../contract/bundle.ts"
+import type { Bundle } from "../contract/bundle.ts"
+import { probeResult } from "../contract/probe.ts"
+import { taskResult, taskWork } from "../contract/task.ts"
+import { readText, readValue } from "./large-values.ts"
+import type { Delivery } from "./schema/deliveries.ts"
+import type { File } from "./schema/files.ts"
+import type { Job, JobResult } from "./schema/jobs.ts"
+import type { Task } from "./schema/tasks.ts"
+import type { JobSnapshot } from "./transitions.ts"
+
+// Rows as they were before their large values went to R2. One without large values costs nothing.
+
+const jobResult = z.custom<JobResult>((value) => value instanceof Object)
+const bundle: z.ZodType<Bundle> = z.object({
+  kind: z.enum(["playlist", "series"]),
+  durationSeconds: z.number().exactOptional(),
+  members: z.array(member).exactOptional(),
+})
+
+/** A job with its whole request and its whole result. */
+export async function wholeJob(bucket: R2Bucket, job: Job): Promise<Job> {
+  const { requestObjectKey, resultObjectKey } = job
+  if (requestObjectKey === null && resultObjectKey === null) return job
+  const [request, result] = await Promise.all([
+    readValue(bucket, requestObjectKey, { inRow: job.request, schema: z.unknown() }),
+    readValue(bucket, resultObjectKey, { inRow: job.result, schema: jobResult.nullable() }),
+  ])
+  return { ...job, request, result }
+}
+
+/** A task with its whole work and its whole result. */
+export async function wholeTask(bucket: R2Bucket, task: Task): Promise<Task> {
+  const { workObjectKey, resultObjectKey } = task
+  if (workObjectKey === null && resultObjectKey === null) return task
+  const [work, result] = await Promise.all([
+    readValue(bucket, workObjectKey, { inRow: task.work, schema: taskWork }),
+    readValue(bucket, resultObjectKey, { inRow: task.result, schema: taskResult.nullable() }),
+  ])
+  return { ...task, work, result }
+}
+
+/** A file with its whole probe and, of a bundle, all its members. */
+export async function wholeFile(bucket: R2Bucket, file: File): Promise<File> {
+  const { probeObjectKey, bundleObjectKey } = file
+  if (probeObjectKey === null && bundleObjectKey === null) return file
+  const [probe, members] = await Promise.all([
+    readValue(bucket, probeObjectKey, { inRow: file.probe, schema: probeResult.nullable() }),
+    readValue(bucket, bundleObjectKey, { inRow: file.bundle, schema: bundle.nullable() }),
+  ])
+  return { ...file, probe, bundle: members }
+}
+
+/** A snapshot whose job and tasks are whole; files are as their rows have them. */
+export async function wholeSnapshot(
+  bucket: R2Bucket,
+  { job, tasks, files }: JobSnapshot,
+): Promise<JobSnapshot> {
+  return {
+    job: await wholeJob(bucket, job),
+    tasks: await Promise.all(tasks.map((task) => wholeTask(bucket, task))),
+    files,
+  }
+}
+
+/** What every try of a delivery sends; null where it is gone. */
+export async function wholeBody(
+  bucket: R2Bucket,
+  { body, bodyObjectKey }: Pick<Delivery, "body" | "bodyObjectKey">,
+): Promise<string | null> {
+  return bodyObjectKey === null ? body : await readText(bucket, bodyObjectKey)
+}
