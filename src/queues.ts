@@ -13,6 +13,7 @@ const jobMessage: z.ZodType<JobMessage> = z.object({
       pool: z.string(),
       priority: z.number(),
       blocked: z.boolean(),
+      createdAt: z.number().optional(),
     }),
   ),
 })
@@ -37,7 +38,9 @@ export async function consume(
 async function acceptJobs(batch: MessageBatch, env: Env): Promise<void> {
   const byAccount = new Map<string, { message: Message; tasks: JobMessage["tasks"] }[]>()
   for (const message of batch.messages) {
-    const { accountId, tasks } = jobMessage.parse(message.body)
+    const read = readMessage(batch, message, jobMessage)
+    if (!read) continue
+    const { accountId, tasks } = read
     const known = byAccount.get(accountId) ?? []
     known.push({ message, tasks })
     byAccount.set(accountId, known)
@@ -62,11 +65,26 @@ function startDeliveries(
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): void {
   for (const message of batch.messages) {
-    const { accountId, deliveryId } = webhookMessage.parse(message.body)
+    const read = readMessage(batch, message, webhookMessage)
+    if (!read) continue
+    const { accountId, deliveryId } = read
     ctx.waitUntil(
       deliver(env, accountId, deliveryId).catch((error: unknown) => {
         logError("webhooks.delivery_failed", { delivery_id: deliveryId, error: String(error) })
       }),
     )
   }
+}
+
+/** What a message says; null for one that says nothing: it never will, and must not hold up others. */
+function readMessage<Value>(
+  { queue }: MessageBatch,
+  message: Message,
+  schema: z.ZodType<Value>,
+): Value | null {
+  const read = schema.safeParse(message.body)
+  if (read.success) return read.data
+  const error = z.prettifyError(read.error)
+  logError("queue.unreadable_message", { queue, id: message.id, error })
+  return null
 }

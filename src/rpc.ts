@@ -19,6 +19,8 @@ export type TaskMessage = {
   priority: number
   /** Whether an input of it is still on its way. */
   blocked: boolean
+  /** When it was created; messages of earlier versions do not say so. */
+  createdAt?: number | undefined
 }
 
 /** A runner's sign of life for one run of a task. */

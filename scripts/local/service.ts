@@ -88,7 +88,10 @@ async function runCron(worker: Miniflare): Promise<void> {
   if (outcome !== "ok") throw new Error(`its outcome is "${outcome}"`)
 }
 
-/** Settings of the environment, and those that this process determines. */
+/**
+ * Settings of the environment, and those that this process determines; the environment may name a
+ * proxy before the runner.
+ */
 function bindingsFor(
   config: ServiceConfig,
   secrets: Secrets,
@@ -97,7 +100,7 @@ function bindingsFor(
   const bindings = {
     ...pickVariables(process.env, settingNames),
     ...secrets,
-    RUNNER_ORIGIN: originOf(endpoint),
+    RUNNER_ORIGIN: process.env["RUNNER_ORIGIN"] ?? originOf(endpoint),
     RUNNER_TOKEN: endpoint.token,
     ANNOUNCE_TOKEN: endpoint.announceToken,
     RUNNER_CAPACITY: String(config.runnerCapacity),

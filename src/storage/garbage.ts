@@ -1,19 +1,21 @@
-import { and, asc, eq, lte, sql } from "drizzle-orm"
+import { and, asc, eq, gt, lte, or, sql } from "drizzle-orm"
 import type { Database } from "./database.ts"
 import { garbage } from "./schema/uploads.ts"
 import type { Garbage } from "./schema/uploads.ts"
 
-/** Prefixes of all accounts that are due and that no running task reads, oldest first. */
+/**
+ * Prefixes of all accounts that are due and that no running task reads, the longest due first.
+ * None is postponed by more than `aheadMsMax`: one that is was so by a clock that was ahead.
+ */
 export async function listDueGarbage(
   database: Database,
-  now: number,
-  limit: number,
+  { now, aheadMsMax, limit }: { now: number; aheadMsMax: number; limit: number },
 ): Promise<Garbage[]> {
   const unread = sql`not exists (select 1 from task_inputs join tasks on tasks.id = task_inputs.task_id where task_inputs.file_id = ${garbage.fileId} and tasks.state = 'running')`
   return await database
     .select()
     .from(garbage)
-    .where(and(lte(garbage.dueAt, now), unread))
+    .where(and(or(lte(garbage.dueAt, now), gt(garbage.dueAt, now + aheadMsMax)), unread))
     .orderBy(asc(garbage.dueAt))
     .limit(limit)
 }

@@ -73,8 +73,8 @@ export function draftTask(
 ): TaskDraft {
   const { jobId, work, ...planned } = made
   const { priority, now } = facts
-  const state = "waiting" as const
   const { pool } = planned
+  const state = "waiting" as const
   return { ...planned, task: { id: newId(), jobId, state, priority, pool, work, createdAt: now } }
 }
 

@@ -1,8 +1,10 @@
 import { and, desc, eq, getTableColumns, inArray, isNull, lt, sql } from "drizzle-orm"
 import type { TaskWork } from "../contract/task.ts"
-import type { AccountDatabase, Database } from "./database.ts"
+import { runBatch } from "./database.ts"
+import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { pageCondition } from "./paging.ts"
 import type { Page } from "./paging.ts"
+import { files } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
 import type { State } from "./schema/states.ts"
@@ -57,13 +59,58 @@ export async function listJobs(
     .offset(page.offset)
 }
 
-/** Notes that the dispatcher has queued these jobs; those noted before stay as they are. */
-export async function noteAccepted(
+/** A task that a runner took, at a fence and a moment. */
+export type TakenTask = { jobId: string; taskId: string; fence: number; at: number }
+
+/**
+ * Notes that the dispatcher has queued jobs, and that runners took tasks; what was noted before, or
+ * is over, stays as it is.
+ */
+export async function noteJobs(
+  database: AccountDatabase,
+  noted: { accepted: string[]; taken: TakenTask[]; now: number },
+): Promise<void> {
+  const { accepted, taken, now } = noted
+  await runBatch(database.sql, [
+    ...(accepted.length > 0 ? [noteAccepted(database, accepted, now)] : []),
+    ...(taken.length > 0 ? noteTaken(database, taken) : []),
+  ])
+}
+
+/** The jobs of the tasks run: the first that is taken starts its job. */
+function noteTaken({ accountId, sql: database }: AccountDatabase, taken: TakenTask[]): Statement[] {
+  const rows = JSON.stringify(taken)
+  const jobIds = sql`(select ${tasks.jobId} from json_each(${rows}) as taken join ${tasks} on ${tasks.id} = taken.value ->> 'taskId' and ${tasks.fence} = taken.value ->> 'fence' where ${tasks.state} = 'running' and ${tasks.accountId} = ${accountId})`
+  const takenAt = sql`(select min(value ->> 'at') from json_each(${rows}) where value ->> 'jobId' = ${jobs.id})`
+  const attempts = sql`(select 1 + max(failures + interruptions + hand_overs) from ${tasks} where ${tasks.jobId} = ${jobs.id})`
+  return [
+    database
+      .update(jobs)
+      .set({
+        state: "running",
+        version: sql`version + 1`,
+        startedAt: sql`coalesce(started_at, ${takenAt})`,
+        attempts,
+      })
+      .where(
+        and(
+          sql`${jobs.id} in ${jobIds}`,
+          sql`(${jobs.state} = 'waiting' or (${jobs.state} = 'running' and ${jobs.attempts} < ${attempts}))`,
+        ),
+      ),
+    database
+      .update(files)
+      .set({ state: "running" })
+      .where(and(sql`${files.jobId} in ${jobIds}`, eq(files.state, "waiting"))),
+  ]
+}
+
+function noteAccepted(
   { accountId, sql: database }: AccountDatabase,
   ids: string[],
   now: number,
-): Promise<void> {
-  await database
+): Statement {
+  return database
     .update(jobs)
     .set({ acceptedAt: now })
     .where(
@@ -77,11 +124,14 @@ export async function noteAccepted(
 
 export type UnacceptedTask = {
   accountId: string
-  task: { id: string; jobId: string; priority: number }
+  task: { id: string; jobId: string; priority: number; createdAt: number }
   /** The pool that does it, or the work that says which. */
   pool: string | null
   work: TaskWork | null
 }
+
+const { id, jobId, priority, createdAt } = getTableColumns(tasks)
+const unacceptedTask = { id, jobId, priority, createdAt }
 
 /** Tasks of open jobs, of all accounts, that no dispatcher accepted since `before`, oldest first. */
 export async function listUnaccepted(
@@ -92,7 +142,7 @@ export async function listUnaccepted(
   return await database
     .select({
       accountId: jobs.accountId,
-      task: { id: tasks.id, jobId: tasks.jobId, priority: tasks.priority },
+      task: unacceptedTask,
       pool: tasks.pool,
       work: workWithoutPool,
     })

@@ -83,13 +83,15 @@ function requesterTable(sql: SqlStorage) {
         .toArray()[0],
     /** Accounts that want a slot. */
     waiting: () => sql.exec<Requester>(`select ${columns} from ${from} where want > 0`).toArray(),
-    /** Accounts that hold or want a slot and sent no request since a moment. */
-    silentRequesters: (since: number) =>
+    /** Accounts that hold or want a slot and sent no request between a moment and now. */
+    silentRequesters: (since: number, now: number) =>
       sql
         .exec<{ accountId: string }>(
-          `select account_id as accountId from askers where heard_at < ? and
+          `select account_id as accountId from askers
+           where (heard_at < ? or heard_at > ?) and
            (want > 0 or account_id in (select account_id from grants))`,
           since,
+          now,
         )
         .toArray()
         .map((row) => row.accountId),

@@ -20,6 +20,8 @@ export type QueuedTask = {
   leaseUntil: number
   /** A requeued task is not started again before this moment. */
   notBefore: number
+  /** Since when no runner has it: its creation, or the end of its last run. */
+  waitsSince: number
   boot: string | null
 }
 
@@ -32,7 +34,16 @@ export function openTaskQueue(sql: SqlStorage) {
   sql.exec(`create table if not exists queued_tasks (
     id text primary key, job_id text not null, pool text not null, priority integer not null,
     state text not null, fence integer, slot text, allocation integer,
-    lease_until integer not null, not_before integer not null, boot text)`)
+    lease_until integer not null, not_before integer not null, boot text,
+    waits_since integer not null default 0)`)
+  // Objects of earlier versions made the table without this column.
+  const waitsSince = sql.exec(
+    "select 1 from pragma_table_info('queued_tasks') where name = 'waits_since'",
+  )
+  if (waitsSince.toArray().length === 0) {
+    sql.exec("alter table queued_tasks add column waits_since integer not null default 0")
+  }
+  sql.exec("create index if not exists queued_tasks_of_job on queued_tasks (job_id)")
   sql.exec(
     "create index if not exists queued_tasks_order on queued_tasks (state, priority desc, id)",
   )
@@ -47,7 +58,10 @@ export function openTaskQueue(sql: SqlStorage) {
 }
 
 const COLUMNS = `id, job_id as jobId, pool, priority, state, fence, slot, allocation,
-  lease_until as leaseUntil, not_before as notBefore, boot`
+  lease_until as leaseUntil, not_before as notBefore, waits_since as waitsSince, boot`
+
+/** The longest backoff; a task that is to wait longer was requeued by a clock that was ahead. */
+export const BACKOFF_MS_MAX = 30_000
 
 function taskReads(sql: SqlStorage) {
   function select(where: string, ...values: SqlStorageValue[]): QueuedTask[] {
@@ -61,24 +75,41 @@ function taskReads(sql: SqlStorage) {
     /** Tasks that could start now, of all pools or of one, in the order in which they are to. */
     ready: (limit: number, now: number, pool: string | null = null) =>
       select(
-        `where state = 'ready' ${pool === null ? "" : "and pool = ?"} and not_before <= ?
-         order by priority desc, id limit ?`,
+        `where state = 'ready' ${pool === null ? "" : "and pool = ?"}
+         and (not_before <= ? or not_before > ?) order by priority desc, id limit ?`,
         ...(pool === null ? [] : [pool]),
         now,
+        now + BACKOFF_MS_MAX,
         limit,
       ),
     /** Milliseconds until the first task that backs off may start; null where none does. */
     nextReadyIn(now: number): number | null {
       const { first } = sql
         .exec<{ first: number | null }>(
-          "select min(not_before) as first from queued_tasks where state = 'ready' and not_before > ?",
+          `select min(not_before) as first from queued_tasks
+           where state = 'ready' and not_before > ? and not_before <= ?`,
           now,
+          now + BACKOFF_MS_MAX,
         )
         .one()
       return first === null ? null : first - now
     },
     /** Tasks that hold a slot. */
     underWay: () => select("where state in ('starting', 'posting', 'running')"),
+    /** Jobs that no runner has a task of, and of which a task waits since before a moment. */
+    jobsWaitingSince: (before: number, limit: number) =>
+      sql
+        .exec<{ jobId: string }>(
+          `select job_id as jobId, min(waits_since) as since from queued_tasks as waiting
+           where state <> 'running' and waits_since <= ? and not exists (
+             select 1 from queued_tasks as other
+             where other.job_id = waiting.job_id and other.state = 'running')
+           group by job_id order by since limit ?`,
+          before,
+          limit,
+        )
+        .toArray()
+        .map(({ jobId }) => jobId),
     isEmpty: () => sql.exec("select 1 from queued_tasks limit 1").toArray().length === 0,
   }
 }
@@ -89,7 +120,8 @@ function taskWrites(sql: SqlStorage) {
     add(task: QueuedTask): boolean {
       const { rowsWritten } = sql.exec(
         `insert into queued_tasks (id, job_id, pool, priority, state, fence, slot, allocation,
-         lease_until, not_before, boot) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         lease_until, not_before, waits_since, boot)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          on conflict do nothing`,
         task.id,
         task.jobId,
@@ -102,10 +134,14 @@ function taskWrites(sql: SqlStorage) {
     save(task: QueuedTask): void {
       sql.exec(
         `update queued_tasks set state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
-         not_before = ?, boot = ? where id = ?`,
+         not_before = ?, waits_since = ?, boot = ? where id = ?`,
         ...stateValues(task),
         task.id,
       )
+    },
+    /** Says since when the waiting tasks of a job wait. */
+    saveWaitsSince(jobId: string, since: number): void {
+      sql.exec("update queued_tasks set waits_since = ? where job_id = ?", since, jobId)
     },
     remove(id: string): void {
       sql.exec("delete from queued_tasks where id = ?", id)
@@ -114,8 +150,8 @@ function taskWrites(sql: SqlStorage) {
 }
 
 function stateValues(task: QueuedTask): SqlStorageValue[] {
-  const { state, fence, slot, allocation, leaseUntil, notBefore, boot } = task
-  return [state, fence, slot, allocation, leaseUntil, notBefore, boot]
+  const { state, fence, slot, allocation, leaseUntil, notBefore, waitsSince, boot } = task
+  return [state, fence, slot, allocation, leaseUntil, notBefore, waitsSince, boot]
 }
 
 /** The last request to a pool; `isOpen` where the pool may still allocate for it. */

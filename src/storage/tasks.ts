@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm"
 import type { TaskWork } from "../contract/task.ts"
 import { isFinal, OPEN_STATES } from "./schema/states.ts"
+import type { State } from "./schema/states.ts"
 import type { AccountDatabase } from "./database.ts"
 import type { TaskAttempt } from "./objects.ts"
 import type { Plan } from "../plans.ts"
@@ -22,8 +23,9 @@ export type ClaimedTask = {
 }
 
 /**
- * Claims a waiting task of an open job for an allocated slot and raises its fence. Repeated with
- * the same allocation it answers the same claim. Null: the task is somebody else's, or over.
+ * Claims a waiting task of an open job for an allocated slot and raises its fence; its job goes on
+ * waiting until a runner takes it. Repeated with the same allocation it answers the same claim.
+ * Null: the task is somebody else's, or over.
  */
 export async function claimTask(
   { accountId, sql: database }: AccountDatabase,
@@ -32,7 +34,7 @@ export async function claimTask(
   const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
   const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
-  const [, , , , [task], inputs, [account]] = await database.batch([
+  const [, , , [task], inputs, [account]] = await database.batch([
     database
       .update(tasks)
       .set({
@@ -45,17 +47,10 @@ export async function claimTask(
     database
       .update(jobs)
       .set({
-        state: "running",
         version: sql`version + 1`,
-        startedAt: sql`coalesce(started_at, ${claim.now})`,
         acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
-        attempts: sql`1 + (select max(failures + interruptions + hand_overs) from tasks where job_id = ${claim.jobId})`,
       })
       .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), isClaimed)),
-    database
-      .update(files)
-      .set({ state: "running" })
-      .where(and(eq(files.jobId, claim.jobId), eq(files.state, "waiting"), isClaimed)),
     database
       .update(taskInputs)
       .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
@@ -129,9 +124,13 @@ function runsAt(accountId: string, { taskId, fence }: TaskAttempt) {
 /** Whether a task can read a file: now, later, or never since it failed to come or is gone. */
 export type Readiness = "ready" | "pending" | "failed" | "gone"
 
-/** A task without what may be large; its work is there where its pool is not known without it. */
+/**
+ * A task that is not over, without what may be large; its work is there where its pool is not known
+ * without it.
+ */
 export type OpenTask = Omit<Task, "work" | "workObjectKey" | "result" | "resultObjectKey"> & {
   work: TaskWork | null
+  jobState: State
   inputs: Readiness[]
 }
 
@@ -152,18 +151,20 @@ export async function listOpenTasks(
     .select({
       task: smallColumns,
       work: workWithoutPool,
+      jobState: jobs.state,
       fileId: taskInputs.fileId,
       file: { jobId: files.jobId, objectKey: files.objectKey, state: files.state },
     })
     .from(tasks)
+    .innerJoin(jobs, eq(jobs.id, tasks.jobId))
     .leftJoin(taskInputs, eq(taskInputs.taskId, tasks.id))
     .leftJoin(files, eq(files.id, taskInputs.fileId))
     .where(
       and(eq(tasks.accountId, accountId), sql`${tasks.state} in ('waiting', 'running')`, named),
     )
   const open = new Map<string, OpenTask>()
-  for (const { task, work, fileId, file } of rows) {
-    const known = open.get(task.id) ?? { ...task, work, inputs: [] }
+  for (const { task, work, jobState, fileId, file } of rows) {
+    const known = open.get(task.id) ?? { ...task, work, jobState, inputs: [] }
     if (fileId !== null) known.inputs.push(readinessOf(task, file))
     open.set(task.id, known)
   }

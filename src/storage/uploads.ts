@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, isNotNull, lt, or, sql } from "drizzle-orm"
+import { and, asc, eq, gte, isNotNull, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { uploads } from "./schema/uploads.ts"
@@ -62,18 +62,30 @@ export async function listUploadsBelow(database: Database, prefix: string): Prom
     .where(and(gte(uploads.objectKey, prefix), lt(uploads.objectKey, `${prefix}\uffff`)))
 }
 
-/** Uploads of all accounts begun before a moment, oldest first. */
+/**
+ * Uploads of all accounts begun before a moment, oldest first; those that could not be removed come
+ * after them, the longest untried first.
+ */
 export async function listAbandoned(
   database: Database,
   before: number,
   limit: number,
 ): Promise<Upload[]> {
-  return await database
-    .select()
-    .from(uploads)
-    .where(or(lt(uploads.createdAt, before), isNotNull(uploads.dyingAt)))
-    .orderBy(asc(uploads.createdAt))
-    .limit(limit)
+  const [abandoned, dying] = await database.batch([
+    database
+      .select()
+      .from(uploads)
+      .where(and(lt(uploads.createdAt, before), isNull(uploads.dyingAt)))
+      .orderBy(asc(uploads.createdAt))
+      .limit(limit),
+    database
+      .select()
+      .from(uploads)
+      .where(isNotNull(uploads.dyingAt))
+      .orderBy(asc(uploads.dyingAt))
+      .limit(limit),
+  ])
+  return [...abandoned, ...dying].slice(0, limit)
 }
 
 /** Marks an upload as dying; false where a job has taken it meanwhile. */

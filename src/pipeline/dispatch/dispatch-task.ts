@@ -4,7 +4,7 @@ import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import type { Plan } from "../../plans.ts"
-import { ioOrigin, postTask } from "../../runner/client.ts"
+import { deleteTask, ioOrigin, postTask } from "../../runner/client.ts"
 import { makeTaskToken } from "../../runner/token.ts"
 import { databaseOf } from "../../storage/database.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
@@ -61,7 +61,7 @@ export async function dispatchTask(
 }
 
 async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<ClaimedTask | null> {
-  for (;;) {
+  for (let waitMs = RETRY_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)) {
     const task = findOwn()
     if (!task || task.slot === null || task.allocation === null) return null
     const { id: taskId, jobId, slot, allocation } = task
@@ -70,7 +70,7 @@ async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<Cla
       return await claimTask(databaseOf(env, accountId), made)
     } catch (error) {
       logError("dispatch.claim_failed", { error: String(error) })
-      await scheduler.wait(RETRY_MS)
+      await scheduler.wait(waitMs)
     }
   }
 }
@@ -86,14 +86,19 @@ async function post(
   for (let task = findOwn(); task && isDispatching(task); task = findOwn()) {
     const result = await postTask(env, order)
     const posted = findOwn()
-    if (!posted) return "superseded"
+    if (!posted) {
+      // What ended the task meanwhile killed nothing, if it came before the runner had the task.
+      if (!("refused" in result)) await deleteTask(env, { ...order, taskId: order.task_id })
+      return "superseded"
+    }
     if ("accepted" in result) {
       // A heartbeat may have come before the answer, and then the lease counts from there.
       if (isDispatching(posted)) queue.save(runningTask(posted, result.accepted, Date.now()))
       return "running"
     }
     const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX
-    if (Date.now() - startedAt > patienceMs) return "no capacity"
+    // Also where the clock was set back, which would make the time last longer.
+    if (Math.abs(Date.now() - startedAt) > patienceMs) return "no capacity"
     await scheduler.wait(waitMs)
     waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
   }

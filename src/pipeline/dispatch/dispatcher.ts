@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers"
-import { settingsOf } from "../../env.ts"
+import { LEASE_MS } from "../../contract/protocol.ts"
 import type { Env } from "../../env.ts"
-import { logError } from "../../log.ts"
+import { doOrLog } from "../../log.ts"
 import type {
   DispatcherRpc,
   Heartbeat,
@@ -18,20 +18,22 @@ import { openTaskQueue } from "../../storage/task-queue.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { isRunningAt, listOpenTasks } from "../../storage/tasks.ts"
 import type { OpenTask } from "../../storage/tasks.ts"
-import { endJob, transitionJob } from "../settle/settle.ts"
-import { requeueTransition } from "../settle/transitions.ts"
-import type { RequeueCause } from "../settle/transitions.ts"
-import { openAcceptances } from "./acceptances.ts"
+import { endJob } from "../settle/settle.ts"
 import { dispatchTask } from "./dispatch-task.ts"
+import { expireJobs } from "./expire.ts"
+import { openJobNotes } from "./job-notes.ts"
 import {
   isDispatching,
+  isLeaseOver,
+  isLeaseTooLong,
   isPosted,
   isRunLost,
   newTask,
   renewedTask,
   runningTask,
 } from "./queued-task.ts"
-import { adoptTasks, findClosed, reconcileTasks } from "./reconcile.ts"
+import { adoptTasks, reconcileTasks, tasksToCheck } from "./reconcile.ts"
+import { requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
 import type { SlotRequests } from "./request-slots.ts"
 import { openWatchers } from "./watchers.ts"
@@ -45,11 +47,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #queue: TaskQueue
   readonly #watchers = openWatchers()
   readonly #dispatching = new Set<string>()
-  readonly #acceptances = openAcceptances()
+  readonly #notes = openJobNotes()
   readonly #slots: SlotRequests
   #isPumping = false
   #shallPumpAgain = false
-  #isArmed = false
+  #armedFor = 0
+  #leasesCheckedAt: number | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -61,9 +64,9 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     await this.#arm(accountId)
     for (const task of tasks) {
       this.#queue.add(newTask(task))
-      this.#acceptances.add(task.jobId)
+      this.#notes.jobAccepted(task.jobId)
     }
-    this.#inBackground(this.#acceptances.note(databaseOf(this.env, accountId)))
+    this.#inBackground(this.#note(accountId))
     // What a blocked task waits for may have come while the call was on its way.
     const isAnyBlocked = tasks.some((task) => task.blocked)
     this.#inBackground(isAnyBlocked ? this.tasksEnded(accountId, []) : this.#pump(accountId))
@@ -75,7 +78,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     if (task && task.fence === fence && isPosted(task)) {
       if (task.boot !== null && task.boot !== boot) return false
       this.#queue.save(runningTask(task, boot, Date.now()))
-      if (isDispatching(task)) this.#watchers.jobChanged(jobId)
+      if (task.boot === null) this.#taken(accountId, task)
       if (progress) this.#watchers.progressed(jobId, progress)
       return true
     }
@@ -88,14 +91,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       this.#watchers.jobChanged(jobId)
       this.#slots.forgetOwing(pool)
     }
-    const ids = ending.map((task) => task.id)
-    const blocked = this.#queue.blocked().map((task) => task.id)
-    if (ids.length + blocked.length > 0) {
-      const open = await listOpenTasks(databaseOf(this.env, accountId), [...ids, ...blocked])
-      const openIds = new Set(open.map((task) => task.id))
-      for (const id of ids) if (!openIds.has(id)) this.#remove(id, killed)
-      await this.#reconcile(accountId, open)
-    }
+    const ids = [...ending, ...this.#queue.blocked()].map((task) => task.id)
+    await this.#removeClosed(accountId, ids, killed)
     await this.#pump(accountId)
   }
 
@@ -111,8 +108,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     await this.#arm(accountId)
     const open = await listOpenTasks(databaseOf(this.env, accountId))
     if (adoptTasks(this.#queue, open, Date.now())) this.#shallPumpAgain = true
-    for (const { jobId } of open) this.#acceptances.add(jobId)
-    this.#inBackground(this.#acceptances.note(databaseOf(this.env, accountId)))
+    for (const task of open) {
+      this.#notes.jobAccepted(task.jobId)
+      const queued = this.#queue.find(task.id)
+      if (task.jobState === "waiting" && queued?.boot) this.#taken(accountId, queued)
+    }
+    this.#inBackground(this.#note(accountId))
     const openIds = new Set(open.map((task) => task.id))
     const closed = this.#queue.all().filter((task) => !openIds.has(task.id))
     await this.#reconcile(accountId, open)
@@ -120,11 +121,15 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       accountId,
       closed.map((task) => task.id),
     )
+    await this.#expire(accountId)
   }
 
   async runsLost(accountId: string, lost: LostRuns): Promise<void> {
-    const tasks = this.#queue.underWay().filter((task) => isRunLost(task, lost))
-    for (const task of tasks) await this.#requeue(accountId, task, "failure")
+    for (const { id } of this.#queue.underWay()) {
+      await doOrLog("dispatcher.requeue_failed", { task_id: id }, async () => {
+        await this.#requeue(accountId, id, (task) => isRunLost(task, lost))
+      })
+    }
     await this.#pump(accountId)
   }
 
@@ -143,23 +148,27 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     accountId: string,
     { id, slot }: Pick<SlotAllocation, "id" | "slot">,
   ): Promise<boolean> {
-    const task = this.#queue.underWay().find((each) => each.slot === slot && each.allocation === id)
-    const isDone = !task || (await this.#requeue(accountId, task, "hand-over"))
+    function isIts(task: QueuedTask): boolean {
+      return task.slot === slot && task.allocation === id
+    }
+    const task = this.#queue.underWay().find(isIts)
+    const isDone = !task || (await this.#requeue(accountId, task.id, isIts, true))
     await this.#pump(accountId)
     return isDone
   }
 
   override async alarm(): Promise<void> {
     const accountId = this.#queue.account()
-    this.#isArmed = false
+    this.#armedFor = 0
     if (accountId === null) return
-    try {
-      await this.#checkLeases(accountId)
-      const closed = await findClosed(databaseOf(this.env, accountId), this.#queue)
-      await this.tasksEnded(accountId, closed, true)
-    } catch (error) {
-      logError("dispatcher.alarm_failed", { error: String(error) })
-    }
+    await doOrLog("dispatcher.check_leases_failed", {}, () => this.#checkLeases(accountId))
+    const ids = tasksToCheck(this.#queue, Date.now())
+    await doOrLog("dispatcher.check_tasks_failed", {}, () =>
+      this.#removeClosed(accountId, ids, true),
+    )
+    await doOrLog("dispatcher.expire_failed", {}, () => this.#expire(accountId))
+    await doOrLog("dispatcher.pump_failed", {}, () => this.#pump(accountId))
+    if (!this.#notes.isEmpty()) this.#inBackground(this.#note(accountId))
     if (!this.#queue.isEmpty() || this.#queue.hasUsedAllocations()) await this.#arm(accountId)
   }
 
@@ -182,71 +191,101 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   #dispatch(accountId: string, task: QueuedTask): void {
-    if (this.#dispatching.has(task.id)) return
-    this.#dispatching.add(task.id)
+    const { id, allocation } = task
+    if (this.#dispatching.has(id)) return
+    this.#dispatching.add(id)
     const done = dispatchTask(this.env, this.#queue, accountId, task).then(async (outcome) => {
-      this.#dispatching.delete(task.id)
-      if (outcome === "running") this.#watchers.jobChanged(task.jobId)
-      if (outcome === "gone") this.#remove(task.id, false)
-      const queued = this.#queue.find(task.id)
-      if (outcome === "no capacity" && queued) await this.#requeue(accountId, queued, outcome)
+      this.#dispatching.delete(id)
+      const queued = this.#queue.find(id)
+      if (outcome === "running" && queued) this.#taken(accountId, queued)
+      if (outcome === "gone") this.#remove(id, false)
+      if (outcome === "no capacity") {
+        await this.#requeue(accountId, id, (now) => now.allocation === allocation && !now.boot)
+      }
       if (outcome !== "running") await this.#pump(accountId)
     })
-    this.#inBackground(done.finally(() => this.#dispatching.delete(task.id)))
+    this.#inBackground(done.finally(() => this.#dispatching.delete(id)))
+  }
+
+  /** A runner took a task, which starts its job: D1 is told beside the way of the job. */
+  #taken(accountId: string, { id: taskId, jobId, fence }: QueuedTask): void {
+    if (fence === null) return
+    this.#notes.taskTaken({ jobId, taskId, fence, at: Date.now() })
+    this.#inBackground(this.#note(accountId))
+  }
+
+  async #note(accountId: string): Promise<void> {
+    const started = await this.#notes.note(databaseOf(this.env, accountId))
+    for (const jobId of started) this.#watchers.jobChanged(jobId)
   }
 
   async #checkLeases(accountId: string): Promise<void> {
-    for (const task of this.#queue.underWay()) {
-      if (this.#dispatching.has(task.id)) continue
-      const now = Date.now()
-      if (isDispatching(task)) {
-        this.#queue.save(renewedTask(task, now))
-        this.#dispatch(accountId, task)
-      } else if (task.leaseUntil <= now) {
-        await this.#requeue(accountId, task, "failure")
-      }
+    const before = this.#leasesCheckedAt
+    const now = Date.now()
+    this.#leasesCheckedAt = now
+    // A clock that was set, or a machine that slept: nobody could renew a lease meanwhile.
+    const isClockOff = before !== null && (now < before || now - before > LEASE_MS)
+    for (const { id } of this.#queue.underWay()) {
+      // It may be another state since the list was read: an earlier one may have been awaited.
+      const task = this.#queue.find(id)
+      if (!task || this.#dispatching.has(id)) continue
+      const isLeaseOff = isClockOff || isLeaseTooLong(task, now)
+      if (isDispatching(task) || isLeaseOff) this.#queue.save(renewedTask(task, Date.now()))
+      if (isDispatching(task)) this.#dispatch(accountId, task)
+      await doOrLog("dispatcher.requeue_failed", { task_id: id }, async () => {
+        await this.#requeue(accountId, id, isLeaseOver)
+      })
     }
   }
 
-  /**
-   * D1 alone says whose task it is: it changes first, then the run is ended and the slot released.
-   * False where D1 has the run go on.
-   */
-  async #requeue(accountId: string, task: QueuedTask, cause: RequeueCause): Promise<boolean> {
-    const { id: taskId, jobId, fence, slot, allocation } = task
-    if (fence === null) return true
-    // Known to the pool before anybody can have the slot again, whatever dies meanwhile.
-    if (cause === "failure" && slot && allocation) {
-      await this.env.POOL.getByName(task.pool).slotDistrusted({ slot, allocation })
-    }
-    const lost = { taskId, fence, cause, now: Date.now() }
-    const job = { accountId, jobId }
-    const { applied, snapshot } = await transitionJob(this.env, job, (read) =>
-      requeueTransition(read, lost),
-    )
-    const known = snapshot?.tasks.find(({ id }) => id === taskId)
-    if (!applied && known?.state === "running" && known.fence === fence) return false
+  /** Removes those of the queued tasks that are over in D1, and reconciles the others. */
+  async #removeClosed(accountId: string, ids: string[], killed: boolean): Promise<void> {
+    if (ids.length === 0) return
+    const open = await listOpenTasks(databaseOf(this.env, accountId), ids)
+    const openIds = new Set(open.map((task) => task.id))
+    for (const id of ids) if (!openIds.has(id)) this.#remove(id, killed)
+    await this.#reconcile(accountId, open)
+  }
+
+  async #expire(accountId: string): Promise<void> {
+    const over = await expireJobs(this.env, this.#queue, accountId)
+    for (const id of over) this.#remove(id, true)
+    if (over.length > 0) await this.#pump(accountId)
+  }
+
+  /** Requeues a task that is lost, ends its run and releases its slot; false where its run goes on. */
+  async #requeue(
+    accountId: string,
+    taskId: string,
+    isLost: (task: QueuedTask) => boolean,
+    handsOver = false,
+  ): Promise<boolean> {
+    const lost = { accountId, taskId, isLost, handsOver }
+    const requeued = await requeueLost(this.env, this.#queue, lost)
+    if (!requeued) return false
+    const { task, cause, open } = requeued
+    const { jobId, fence, slot, allocation, pool } = task
     const end = cause === "failure" ? endSilentRun : deleteTask
-    if (slot && allocation) {
+    if (slot && allocation && fence) {
       this.#inBackground(end(this.env, { slot, taskId, fence, allocation }))
     }
-    const open = await listOpenTasks(databaseOf(this.env, accountId), [taskId])
     if (open.length === 0) {
       this.#remove(taskId, false)
       return true
     }
     this.#watchers.taskRequeued(jobId)
-    this.#slots.forgetOwing(task.pool)
+    this.#slots.forgetOwing(pool)
     await this.#reconcile(accountId, open)
     return true
   }
 
   async #reconcile(accountId: string, open: OpenTask[]): Promise<void> {
-    const waitMsMax = settingsOf(this.env).WAIT_SECONDS_MAX * 1000
-    const unstartable = reconcileTasks(this.#queue, open, { now: Date.now(), waitMsMax })
+    const unstartable = reconcileTasks(this.#queue, open, Date.now())
     for (const { jobId, failure } of unstartable.slice(0, ENDED_AT_ONCE_MAX)) {
-      await endJob(this.env, { accountId, jobId }, { state: "failed", failure })
-      for (const task of this.#queue.ofJob(jobId)) this.#remove(task.id, false)
+      await doOrLog("dispatcher.end_job_failed", { job_id: jobId }, async () => {
+        await endJob(this.env, { accountId, jobId }, { state: "failed", failure })
+        for (const task of this.#queue.ofJob(jobId)) this.#remove(task.id, true)
+      })
     }
     const waitMs = this.#queue.nextReadyIn(Date.now())
     // Tasks that back off start without a call from anybody.
@@ -268,15 +307,15 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async #arm(accountId: string): Promise<void> {
-    if (this.#isArmed) return
+    const now = Date.now()
+    // One that is further off was set by a clock that was ahead; one that is long over was lost.
+    if (Math.abs(this.#armedFor - now) <= ALARM_MS) return
     this.#queue.saveAccount(accountId)
-    await this.ctx.storage.setAlarm(Date.now() + ALARM_MS)
-    this.#isArmed = true
+    await this.ctx.storage.setAlarm(now + ALARM_MS)
+    this.#armedFor = now + ALARM_MS
   }
 
   #inBackground(work: Promise<unknown>): void {
-    this.ctx.waitUntil(
-      work.catch((error: unknown) => logError("dispatcher.failed", { error: String(error) })),
-    )
+    this.ctx.waitUntil(doOrLog("dispatcher.failed", {}, () => work))
   }
 }

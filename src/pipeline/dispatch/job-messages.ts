@@ -18,7 +18,7 @@ let senderSince = 0
  */
 export async function sendJobMessage(env: Env, message: JobMessage): Promise<void> {
   gathered.push(message)
-  if (Date.now() - senderSince < SENDER_MS_MAX) return
+  if (Math.abs(Date.now() - senderSince) < SENDER_MS_MAX) return
   senderSince = Date.now()
   await scheduler.wait(GATHER_MS)
   senderSince = 0

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
-import { isPlausibleAllocation } from "../../contract/slot-allocation.ts"
+import { isLateRequest, isPlausibleAllocation } from "../../contract/slot-allocation.ts"
 import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
@@ -32,7 +32,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const now = Date.now()
     const { accountId, number } = request
     const known = this.#tables.requester(accountId)
-    if (known && number <= known.number) return null
+    if (known && isLateRequest({ number, known: known.number, now })) return null
     const idle = this.#freeSurplus(request)
     this.#tables.saveRequester({
       accountId,
@@ -88,8 +88,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     await this.#arm()
     const unended = this.#tables.slotsToEnd().filter((slot) => this.#isFree(slot))
     for (const slot of unended) this.ctx.waitUntil(this.#end(slot, this.#nextNumber()))
-    const since = Date.now() - WAKE_MS
-    for (const accountId of this.#tables.silentRequesters(since)) this.#wake(accountId)
+    const now = Date.now()
+    for (const accountId of this.#tables.silentRequesters(now - WAKE_MS, now)) this.#wake(accountId)
     await this.#handOver()
   }
 
@@ -219,6 +219,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     // One that is due already has been asked for, and is asked for again at the usual pace.
     const at = handOverAt > now ? Math.min(now + WAKE_MS, handOverAt) : now + WAKE_MS
     const armedFor = await this.ctx.storage.getAlarm()
+    // One that is further off was also set by a clock that was ahead.
     if (armedFor === null || armedFor > at) await this.ctx.storage.setAlarm(at)
   }
 }

@@ -18,19 +18,29 @@ const WITHOUT_SLOT = {
 } as const
 
 /** A task of a job that was just accepted. */
-export function newTask({ blocked, ...task }: TaskMessage): QueuedTask {
-  return { ...task, ...WITHOUT_SLOT, state: blocked ? "blocked" : "ready" }
+export function newTask({
+  blocked,
+  createdAt: waitsSince = Date.now(),
+  ...task
+}: TaskMessage): QueuedTask {
+  return { ...task, ...WITHOUT_SLOT, state: blocked ? "blocked" : "ready", waitsSince }
 }
 
-/** A task that D1 has as open; one that runs keeps what its claim wrote, under a fresh lease. */
+/**
+ * A task that D1 has as open; one that is claimed keeps what its claim wrote, under a fresh lease.
+ * Where no runner took anything of its job, it is dispatched again at the same fence.
+ */
 export function adoptedTask(
-  task: Pick<OpenTask, "id" | "jobId" | "priority" | "state" | "slot" | "allocation" | "fence">,
+  task: OpenTask,
   { pool, isBlocked, now }: { pool: string; isBlocked: boolean; now: number },
 ): QueuedTask {
   const { id, jobId, priority, slot, allocation, fence } = task
-  if (task.state !== "running") return newTask({ id, jobId, pool, priority, blocked: isBlocked })
-  const lease = { ...WITHOUT_SLOT, leaseUntil: now + LEASE_MS }
-  return { id, jobId, pool, priority, state: "running", ...lease, slot, allocation, fence }
+  const waitsSince = Math.max(task.createdAt, task.requeuedAt ?? 0)
+  const waiting = { id, jobId, pool, priority, blocked: isBlocked, createdAt: waitsSince }
+  if (task.state !== "running") return newTask(waiting)
+  const state = task.jobState === "waiting" ? "posting" : "running"
+  const lease = { ...WITHOUT_SLOT, leaseUntil: now + LEASE_MS, waitsSince }
+  return { id, jobId, pool, priority, state, ...lease, slot, allocation, fence }
 }
 
 /** The task got a slot; where its dispatch dies it is repeated once the lease is over. */
@@ -57,9 +67,13 @@ export function renewedTask(task: QueuedTask, now: number): QueuedTask {
   return { ...task, leaseUntil: now + LEASE_MS }
 }
 
-/** The task waits again, for at least `backoffMs`. */
-export function requeuedTask(task: QueuedTask, backoffMs: number, now: number): QueuedTask {
-  return { ...task, ...WITHOUT_SLOT, state: "ready", notBefore: now + backoffMs }
+/** The task waits again, for at least `backoffMs`; its fence tells a later claim from this one. */
+export function requeuedTask(
+  task: QueuedTask,
+  { backoffMs, waitsSince, now }: { backoffMs: number; waitsSince: number; now: number },
+): QueuedTask {
+  const { fence } = task
+  return { ...task, ...WITHOUT_SLOT, fence, state: "ready", notBefore: now + backoffMs, waitsSince }
 }
 
 /** The task waits for its inputs, or no longer does. */
@@ -80,6 +94,16 @@ export function isPosted({ state }: QueuedTask): boolean {
 /** Whether the dispatch of the task is not finished. */
 export function isDispatching({ state }: QueuedTask): boolean {
   return state === "starting" || state === "posting"
+}
+
+/** Whether a runner that has the task was silent for too long. */
+export function isLeaseOver({ state, leaseUntil }: QueuedTask): boolean {
+  return state === "running" && leaseUntil <= Date.now()
+}
+
+/** Whether the lease ends later than one can that is given now: its clock was ahead. */
+export function isLeaseTooLong({ leaseUntil }: QueuedTask, now: number): boolean {
+  return leaseUntil > now + LEASE_MS
 }
 
 /** Whether a run that a process accepted was lost with it. */

@@ -1,11 +1,13 @@
 import type { Failure } from "../../contract/failure.ts"
 import { poolOfTask } from "../../kinds/registry.ts"
-import type { AccountDatabase } from "../../storage/database.ts"
+import { logError } from "../../log.ts"
 import type { TaskQueue } from "../../storage/task-queue.ts"
-import { listOpenTasks } from "../../storage/tasks.ts"
 import type { OpenTask, Readiness } from "../../storage/tasks.ts"
-import { backoffMs, expired } from "../settle/attempts.ts"
+import { backoffMs } from "../settle/attempts.ts"
 import { adoptedTask, blockedTask, isPosted, isWaiting, requeuedTask } from "./queued-task.ts"
+
+const NO_POOL = ""
+const READY_MAX = 100
 
 /** A job that can never start, and why. */
 export type UnstartableJob = { jobId: string; failure: Failure }
@@ -14,46 +16,62 @@ export type UnstartableJob = { jobId: string; failure: Failure }
  * Reconciles queued tasks with what D1 says of them: a task that D1 has as waiting is requeued, one
  * whose inputs have come is ready. Answers the jobs that are to fail.
  */
-export function reconcileTasks(
-  queue: TaskQueue,
-  open: OpenTask[],
-  { now, waitMsMax }: { now: number; waitMsMax: number },
-): UnstartableJob[] {
+export function reconcileTasks(queue: TaskQueue, open: OpenTask[], now: number): UnstartableJob[] {
   return open.flatMap((task) => {
     const queued = queue.find(task.id)
     if (!queued || task.state !== "waiting") return []
     if (isPosted(queued) && queued.fence === task.fence) {
-      queue.save(requeuedTask(queued, backoffMs(task), now))
+      const waitsSince = task.requeuedAt ?? queued.waitsSince
+      queue.save(requeuedTask(queued, { backoffMs: backoffMs(task), waitsSince, now }))
       return []
     }
     if (!isWaiting(queued)) return []
-    const isExpired = task.createdAt + waitMsMax <= now
-    const failure = inputFailure(task.inputs) ?? (isExpired ? expired() : null)
+    const failure = inputFailure(task.inputs)
     if (failure) return [{ jobId: task.jobId, failure }]
-    const next = blockedTask(queued, isBlocked(task.inputs))
+    const next = blockedTask(queued, isBlocked(task.inputs) || queued.pool === NO_POOL)
     if (next.state !== queued.state) queue.save(next)
     return []
   })
 }
 
-/** Queues D1's open tasks that are not queued yet; true where one of them could start now. */
+/**
+ * Queues D1's open tasks that are not queued yet, and those that were claimed since they were; true
+ * where one of them could start now.
+ */
 export function adoptTasks(queue: TaskQueue, open: OpenTask[], now: number): boolean {
   let isAnyReady = false
   for (const task of open) {
-    const pool = poolOfTask(task)
-    const adopted = adoptedTask(task, { pool, isBlocked: isBlocked(task.inputs), now })
+    const pool = findPool(task)
+    const blocked = isBlocked(task.inputs) || pool === NO_POOL
+    const adopted = adoptedTask(task, { pool, isBlocked: blocked, now })
+    if (pool !== NO_POOL && queue.find(task.id)?.pool === NO_POOL) queue.remove(task.id)
     if (queue.add(adopted) && adopted.state === "ready") isAnyReady = true
-    if (adopted.allocation !== null) queue.markUsed(pool, adopted.allocation)
+    const queued = queue.find(task.id)
+    // Its claim was made before this queue lost what it knew.
+    const isUnknown = queued && isWaiting(queued) && task.fence > (queued.fence ?? 0)
+    if (isUnknown && task.state === "running") queue.save(adopted)
+    if (adopted.allocation !== null) queue.markUsed(adopted.pool, adopted.allocation)
   }
   return isAnyReady
 }
 
-/** Tasks under way that are over in D1: the call that says so can be lost while their run goes on. */
-export async function findClosed(database: AccountDatabase, queue: TaskQueue): Promise<string[]> {
-  const ids = queue.underWay().map((task) => task.id)
-  if (ids.length === 0) return []
-  const open = new Set((await listOpenTasks(database, ids)).map((task) => task.id))
-  return ids.filter((id) => !open.has(id))
+/** The pool of a task; none, so that it stays blocked, where this version cannot tell. */
+function findPool(task: OpenTask): string {
+  try {
+    return poolOfTask(task)
+  } catch (error) {
+    logError("dispatcher.task_without_pool", { task_id: task.id, error: String(error) })
+    return NO_POOL
+  }
+}
+
+/**
+ * Queued tasks that may be over in D1, since the call that says so can be lost: all but those that
+ * wait for a slot behind many others.
+ */
+export function tasksToCheck(queue: TaskQueue, now: number): string[] {
+  const tasks = [...queue.underWay(), ...queue.blocked(), ...queue.ready(READY_MAX, now)]
+  return tasks.map(({ id }) => id)
 }
 
 export function isBlocked(inputs: readonly Readiness[]): boolean {

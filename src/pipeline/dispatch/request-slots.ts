@@ -1,4 +1,6 @@
+import { nextRequestNumber } from "../../contract/slot-allocation.ts"
 import type { Env } from "../../env.ts"
+import { logError } from "../../log.ts"
 import { POOLS } from "../../runner/pools.ts"
 import type { SlotRequest } from "../../rpc.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
@@ -32,7 +34,8 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
     async request(accountId: string): Promise<QueuedTask[]> {
       const { runningJobsMax, slotsShareMax } = await limits.read(accountId)
       const now = Date.now()
-      for (const [pool, askedAt] of owing) if (now - askedAt >= OWING_MS) owing.delete(pool)
+      for (const [pool, askedAt] of owing)
+        if (Math.abs(now - askedAt) >= OWING_MS) owing.delete(pool)
       const underWay = queue.underWay()
       const pools = new Set([...Object.keys(POOLS), ...queue.pools()])
       const started = await Promise.all(
@@ -44,7 +47,7 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
             const wanted = queue.ready(room, now, pool).length
             const inUse = held.flatMap(({ allocation }) => allocation ?? [])
             const wish = { accountId, pool, wanted, slotsShareMax, inUse }
-            const tasks = await requestFrom(env, queue, wish)
+            const tasks = await tryRequest(env, queue, wish)
             if (tasks.length < wanted) owing.set(pool, Date.now())
             return tasks
           }),
@@ -54,17 +57,29 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
   }
 }
 
+type Wish = { pool: string } & Omit<SlotRequest, "number" | "released">
+
+/** A pool that cannot be asked must not hold up what the others gave. */
+async function tryRequest(env: Env, queue: TaskQueue, wish: Wish): Promise<QueuedTask[]> {
+  try {
+    return await requestFrom(env, queue, wish)
+  } catch (error) {
+    logError("dispatcher.pool_lost", { pool: wish.pool, error: String(error) })
+    return []
+  }
+}
+
 async function requestFrom(
   env: Env,
   queue: TaskQueue,
-  { pool, ...wish }: { pool: string } & Omit<SlotRequest, "number" | "released">,
+  { pool, ...wish }: Wish,
 ): Promise<QueuedTask[]> {
   const { wanted, inUse } = wish
   const released = queue.usedAllocations(pool).filter((id) => !inUse.includes(id))
   // The pool goes on allocating what was requested last, also where it is no longer wanted.
   const last = queue.lastRequest(pool)
   if (wanted === 0 && released.length === 0 && !last?.isOpen) return []
-  const number = Math.max((last?.number ?? 0) + 1, Date.now())
+  const number = nextRequestNumber(last?.number ?? 0, Date.now())
   queue.saveRequest(pool, { number, isOpen: true })
   const request = { ...wish, number, released }
   const allocations = await env.POOL.getByName(pool).requestSlots(pool, request)

@@ -54,7 +54,9 @@ export function openWatchers() {
       for (;;) {
         const change = now(jobId)
         const leftMs = until - Date.now()
-        if (seen === null || isNew(change, seen) || leftMs <= 0) return change
+        // More than all of the time is left where the clock was set back.
+        const isOver = leftMs <= 0 || leftMs > timeoutMs
+        if (seen === null || isNew(change, seen) || isOver) return change
         await sleep(sleepers, jobId, leftMs)
       }
     },

@@ -47,7 +47,7 @@ export async function acceptJob(
   const { accountId } = database
   const { id: jobId, priority } = draft.job
   const tasks = draft.tasks.map(({ task, pool, blocked }) => {
-    return { id: task.id, jobId, pool, priority, blocked }
+    return { id: task.id, jobId, pool, priority, blocked, createdAt: task.createdAt }
   })
   ctx.waitUntil(env.DISPATCHER.getByName(accountId).accept(accountId, tasks))
   ctx.waitUntil(sendJobMessage(env, { accountId, tasks }))

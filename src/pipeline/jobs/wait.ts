@@ -14,14 +14,14 @@ export type JobId = { accountId: string; jobId: string }
 
 /** The job at its end, or as it is once `timeoutMs` are over; null where the account has none. */
 export async function awaitEnd(env: Env, id: JobId, timeoutMs: number | null): Promise<Job | null> {
-  const until = Date.now() + (timeoutMs ?? 0)
+  const since = Date.now()
   let seen: SeenJob | null = null
   for (;;) {
-    const leftMs = until - Date.now()
+    const leftMs = leftOf(since, timeoutMs ?? 0)
     // A change between this answer and the read of D1 is not missed: the next answer tells of it.
     const change: JobChange | null = timeoutMs ? await nextChange(env, id, seen, leftMs) : null
     const job = await findJob(databaseOf(env, id.accountId), id.jobId)
-    if (!job || isFinal(job.state) || Date.now() >= until) return job
+    if (!job || isFinal(job.state) || leftOf(since, timeoutMs ?? 0) === 0) return job
     if (change) seen = { version: change.version }
   }
 }
@@ -29,20 +29,27 @@ export async function awaitEnd(env: Env, id: JobId, timeoutMs: number | null): P
 /** A job and how far it is; the same again where nothing happened for a while. */
 export type JobState = { job: Job; progress: Progress | null }
 
-/** The job as it is now and then at each change, up to its end, a moment or its deletion. */
-export async function* followJob(env: Env, id: JobId, until: number): AsyncGenerator<JobState> {
+/** The job as it is now and then at each change, up to its end, its deletion or `timeoutMs`. */
+export async function* followJob(env: Env, id: JobId, timeoutMs: number): AsyncGenerator<JobState> {
+  const since = Date.now()
   let seen: Required<SeenJob> | null = null
   let job: Job | null = null
   for (;;) {
-    const change: JobChange = await nextChange(env, id, seen, until - Date.now())
+    const change: JobChange = await nextChange(env, id, seen, leftOf(since, timeoutMs))
     const percent: number = change.progress?.percent ?? 0
     const isFurther: boolean = seen?.version === change.version && seen.percent !== percent
     if (!isFurther) job = await findJob(databaseOf(env, id.accountId), id.jobId)
     if (!job) return
     yield { job, progress: isFinal(job.state) ? null : change.progress }
-    if (isFinal(job.state) || Date.now() >= until) return
+    if (isFinal(job.state) || leftOf(since, timeoutMs) === 0) return
     seen = { version: change.version, percent }
   }
+}
+
+/** What is left of a time that began; none where the clock was set meanwhile. */
+function leftOf(since: number, timeoutMs: number): number {
+  const spentMs = Date.now() - since
+  return spentMs < 0 ? 0 : Math.max(0, timeoutMs - spentMs)
 }
 
 async function nextChange(

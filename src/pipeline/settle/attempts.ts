@@ -1,5 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
+import { BACKOFF_MS_MAX } from "../../storage/task-queue.ts"
 
 /** How often a task may be requeued before its job fails, by what caused it. */
 const BUDGETS = { failures: 3, interruptions: 10 }
@@ -11,11 +12,12 @@ export type AttemptFailure = {
 }
 
 /** The task as it waits again; its fence stays, so that reports of the old run no longer count. */
-export function requeuedTask(task: Task, { cause }: AttemptFailure): Partial<Task> {
+export function requeuedTask(task: Task, { cause }: AttemptFailure, now: number): Partial<Task> {
   return {
     state: "waiting",
     slot: null,
     allocation: null,
+    requeuedAt: cause === "no capacity" ? task.requeuedAt : now,
     failures: task.failures + (cause === "failure" ? 1 : 0),
     interruptions: task.interruptions + (cause === "interruption" ? 1 : 0),
     handOvers: task.handOvers + (cause === "hand-over" ? 1 : 0),
@@ -35,7 +37,7 @@ export function isBudgetSpent(task: Pick<Task, "failures" | "interruptions">): b
 /** How long a requeued task waits before its next dispatch, in milliseconds. */
 export function backoffMs(task: Pick<Task, "failures" | "interruptions">): number {
   const attempts = task.failures + task.interruptions
-  return attempts === 0 ? 1_000 : Math.min(30_000, 500 * 4 ** (attempts - 1))
+  return attempts === 0 ? 1_000 : Math.min(BACKOFF_MS_MAX, 500 * 4 ** (attempts - 1))
 }
 
 export function expired(): Failure {

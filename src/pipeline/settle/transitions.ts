@@ -44,20 +44,39 @@ export function reportTransition(
   const task = runningTask(snapshot, received.taskId, received.fence)
   if (!task) return null
   const { report, now } = received
-  if (report.kind === "finished") return finishTransition(snapshot, task, report, now)
+  if (report.kind === "finished") {
+    return startedBefore(snapshot, received, finishTransition(snapshot, task, report, now))
+  }
   if (report.kind === "interrupted") {
     const interruption = { cause: "interruption" as const, failure: runnerLost() }
-    return attemptTransition(snapshot, task, interruption, now)
+    return startedBefore(snapshot, received, attemptTransition(snapshot, task, interruption, now))
   }
   if (report.blame === "ours") {
     const failed = { cause: "failure" as const, failure: report.failure }
-    return attemptTransition(snapshot, task, failed, now)
+    return startedBefore(snapshot, received, attemptTransition(snapshot, task, failed, now))
   }
   const processingMs = snapshot.job.processingMs + toMs(report.processing_seconds)
   const transition = endTransition(snapshot, { state: "failed", failure: report.failure, now })
   transition.job.processingMs = processingMs
   setTask(transition, task.id, { state: "failed", completedAt: now })
-  return transition
+  return startedBefore(snapshot, received, transition)
+}
+
+/**
+ * A transition of a job by a report of a run: a runner took the job before, also where the report
+ * overtook what says so.
+ */
+function startedBefore(
+  { job, tasks }: JobSnapshot,
+  { report, now }: ReceivedReport,
+  transition: Transition,
+): Transition {
+  const runMs = Math.max(0, toMs(report.processing_seconds))
+  const startedAt = job.startedAt ?? Math.max(job.createdAt, now - runMs)
+  const spent = tasks.map((task) => task.failures + task.interruptions + task.handOvers)
+  const attempts = Math.max(job.attempts, 1 + Math.max(...spent))
+  const started = { state: "running" as const, startedAt, attempts }
+  return { ...transition, job: { ...started, ...transition.job } }
 }
 
 /** Why a dispatcher requeues a run by itself. */
@@ -145,7 +164,7 @@ function attemptTransition(
   failed: AttemptFailure,
   now: number,
 ): Transition {
-  const set = requeuedTask(task, failed)
+  const set = requeuedTask(task, failed, now)
   if (isBudgetSpent({ ...task, ...set })) {
     return endTransition(snapshot, { state: "failed", failure: failed.failure, now })
   }

@@ -1,22 +1,41 @@
 import type { Env } from "../../env.ts"
+import { doOrLog } from "../../log.ts"
 import { databasesOf } from "../../storage/database.ts"
+import type { Database } from "../../storage/database.ts"
 import { deleteGarbage, listDueGarbage, postponeGarbage } from "../../storage/garbage.ts"
 import { deletePrefix } from "../../storage/objects.ts"
 import { listUploadsBelow } from "../../storage/uploads.ts"
 import { removeUpload } from "../uploads/abandon.ts"
 
 const HOUR_MS = 3_600_000
+/** A prefix that could not be deleted is tried again after those that wait behind it. */
+const RETRY_MS = 300_000
 const PASSES = 2
 const ROWS_MAX = 100
 
 /** Deletes objects below prefixes without an owner; each is listed again an hour later. */
 export async function collectGarbage(env: Env, now: number): Promise<void> {
   for (const database of databasesOf(env)) {
-    for (const { prefix, passes } of await listDueGarbage(database, now, ROWS_MAX)) {
-      for (const upload of await listUploadsBelow(database, prefix)) await removeUpload(env, upload)
-      await deletePrefix(env.MEDIA, prefix)
-      if (passes + 1 >= PASSES) await deleteGarbage(database, prefix)
-      else await postponeGarbage(database, prefix, { dueAt: now + HOUR_MS, passes: passes + 1 })
+    const due = await listDueGarbage(database, { now, aheadMsMax: HOUR_MS, limit: ROWS_MAX })
+    for (const { prefix, passes } of due) {
+      const isDone = await doOrLog("sweep.garbage_failed", { prefix }, async () => {
+        await collectPrefix(env, database, { prefix, passes, now })
+      })
+      if (isDone) continue
+      await doOrLog("sweep.garbage_failed", { prefix }, async () => {
+        await postponeGarbage(database, prefix, { dueAt: now + RETRY_MS, passes })
+      })
     }
   }
+}
+
+async function collectPrefix(
+  env: Env,
+  database: Database,
+  { prefix, passes, now }: { prefix: string; passes: number; now: number },
+): Promise<void> {
+  for (const upload of await listUploadsBelow(database, prefix)) await removeUpload(env, upload)
+  await deletePrefix(env.MEDIA, prefix)
+  if (passes + 1 >= PASSES) await deleteGarbage(database, prefix)
+  else await postponeGarbage(database, prefix, { dueAt: now + HOUR_MS, passes: passes + 1 })
 }

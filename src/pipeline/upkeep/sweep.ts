@@ -1,7 +1,7 @@
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { poolOfTask } from "../../kinds/registry.ts"
-import { logError } from "../../log.ts"
+import { doOrLog, logError } from "../../log.ts"
 import { databasesOf } from "../../storage/database.ts"
 import type { Database } from "../../storage/database.ts"
 import { listDueDeliveries } from "../../storage/deliveries.ts"
@@ -22,6 +22,7 @@ const ROWS_MAX = 100
 
 /** Finds whatever messages and objects lost, and puts it on its way again. */
 export async function sweep(env: Env, now: number): Promise<void> {
+  const keptMs = settingsOf(env).JOB_DAYS_MAX * DAY_MS
   const results = await Promise.allSettled([
     collectGarbage(env, now),
     ...databasesOf(env).flatMap((database) => [
@@ -30,7 +31,8 @@ export async function sweep(env: Env, now: number): Promise<void> {
       resendDeliveryMessages(env, database, now),
       removeAbandonedUploads(env, database, now),
       deleteExpiredIdempotency(database, now),
-      deleteOldJobs(env, database, now),
+      deleteFinishedJobs(database, now - keptMs),
+      deleteEndedDeliveries(database, now - keptMs),
     ]),
   ])
   for (const result of results) {
@@ -43,9 +45,11 @@ export async function sweep(env: Env, now: number): Promise<void> {
 async function resendJobMessages(env: Env, database: Database, now: number): Promise<void> {
   const unaccepted = await listUnaccepted(database, now - ACCEPT_MS_MAX, ROWS_MAX)
   for (const { accountId, task, ...planned } of unaccepted) {
-    // The dispatcher reads again whether its inputs have come.
-    const tasks = [{ ...task, pool: poolOfTask(planned), blocked: true }]
-    await env.JOBS.send({ accountId, tasks } satisfies JobMessage)
+    await doOrLog("sweep.job_message_failed", { task_id: task.id }, async () => {
+      // The dispatcher reads again whether its inputs have come.
+      const tasks = [{ ...task, pool: poolOfTask(planned), blocked: true }]
+      await env.JOBS.send({ accountId, tasks } satisfies JobMessage)
+    })
   }
 }
 
@@ -55,20 +59,22 @@ async function resendDeliveryMessages(env: Env, database: Database, now: number)
   }
 }
 
-async function deleteOldJobs(env: Env, database: Database, now: number): Promise<void> {
-  const before = now - settingsOf(env).JOB_DAYS_MAX * DAY_MS
-  await deleteFinishedJobs(database, before)
-  await deleteEndedDeliveries(database, before)
-}
-
 async function tickDispatchers(env: Env, database: Database): Promise<void> {
   const accounts = await listAccountsWithOpenJobs(database)
-  await Promise.allSettled(
-    accounts.map((accountId) => env.DISPATCHER.getByName(accountId).tick(accountId)),
+  await Promise.all(
+    accounts.map((accountId) =>
+      doOrLog("sweep.tick_failed", { account_id: accountId }, async () => {
+        await env.DISPATCHER.getByName(accountId).tick(accountId)
+      }),
+    ),
   )
 }
 
 async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {
   const abandoned = await listAbandoned(database, now - ABANDONED_MS, ROWS_MAX)
-  for (const upload of abandoned) await abandonUpload(env, upload, now)
+  for (const upload of abandoned) {
+    await doOrLog("sweep.upload_failed", { upload_id: upload.id }, async () => {
+      await abandonUpload(env, upload, now)
+    })
+  }
 }

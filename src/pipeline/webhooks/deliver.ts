@@ -1,6 +1,7 @@
 import { checkUserUrl, readHosts } from "../../contract/user-url.ts"
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
+import { logError } from "../../log.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { endTry, findDueDelivery, postponeDelivery } from "../../storage/deliveries.ts"
 import type { DueDelivery } from "../../storage/deliveries.ts"
@@ -23,13 +24,18 @@ const BUSY_SECONDS_MAX = 60
 export async function deliver(env: Env, accountId: string, deliveryId: string): Promise<void> {
   const due = await findDueDelivery(databaseOf(env, accountId), deliveryId, Date.now())
   if (!due) return
-  const release = await waitForPermit({ accountId, host: new URL(due.delivery.url).host })
+  const release = await waitForPermit({ accountId, host: hostOf(due.delivery.url) })
   if (!release) return await requeue(env, due)
   try {
     await tryOnce(env, due)
   } finally {
     release()
   }
+}
+
+/** The host of a URL; one that is none fails at its try, as any that may not be called. */
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? ""
 }
 
 async function waitForPermit(delivery: { accountId: string; host: string }) {
@@ -47,7 +53,10 @@ async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
   const database = databaseOf(env, delivery.accountId)
   const claimedUntil = Date.now() + CLAIM_MS
   if (!(await postponeDelivery(database, delivery, claimedUntil))) return
-  const attempt = await post(env, due)
+  const attempt = await post(env, due).catch((error: unknown) => {
+    logError("webhooks.try_failed", { delivery_id: delivery.id, error: String(error) })
+    return refusedAttempt("it could not be made, for a reason of the service's own")
+  })
   const waits = settingsOf(env).WEBHOOK_RETRY_SECONDS
   const { state, waitMs } = afterTry(attempt, delivery.tries, waits)
   const now = Date.now()

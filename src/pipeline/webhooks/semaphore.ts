@@ -1,7 +1,7 @@
 /** Deliveries at a time of one account in this isolate, to one host and to all. */
 const LIMITS = { host: 4, account: 32 }
 
-type Permit = { until: number }
+type Permit = { since: number; until: number }
 
 /** Permits taken, by the semaphore's name. */
 const taken = new Map<string, Set<Permit>>()
@@ -22,7 +22,7 @@ export function acquirePermit(
     { name: `${accountId} ${host}`, max: LIMITS.host },
   ]
   if (semaphores.some(({ name, max }) => countTaken(name, now) >= max)) return null
-  const permit = { until }
+  const permit = { since: now, until }
   for (const { name } of semaphores) taken.set(name, (taken.get(name) ?? new Set()).add(permit))
   return () => {
     for (const { name } of semaphores) release(name, permit)
@@ -30,7 +30,10 @@ export function acquirePermit(
 }
 
 function countTaken(name: string, now: number): number {
-  for (const permit of taken.get(name) ?? []) if (permit.until <= now) release(name, permit)
+  for (const permit of taken.get(name) ?? []) {
+    // One that begins later was taken by a clock that was ahead.
+    if (permit.until <= now || permit.since > now) release(name, permit)
+  }
   return taken.get(name)?.size ?? 0
 }
 

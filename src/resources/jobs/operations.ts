@@ -107,7 +107,7 @@ async function followEvents(c: AppContext): Promise<Response> {
   if (isFinal(job.state) && seen === lastEventOf(viewJob(baseUrl(c), job, null))) {
     return c.body(null, 204)
   }
-  const states = followJob(c.env, jobIdOf(c, job.id), Date.now() + STREAM_MS_MAX)
+  const states = followJob(c.env, jobIdOf(c, job.id), STREAM_MS_MAX)
   const stream = streamEvents(states, seen, (state) =>
     viewJob(baseUrl(c), state.job, state.progress),
   )

@@ -30,6 +30,8 @@ export const tasks = sqliteTable(
     /** Runs that were ended for another account's turn; they cost none of the budgets. */
     handOvers: integer("hand_overs").notNull().default(0),
     createdAt: integer("created_at").notNull(),
+    /** When the last run of it was lost or failed; null where none was. */
+    requeuedAt: integer("requeued_at"),
     completedAt: integer("completed_at"),
   },
   (table) => [

@@ -166,7 +166,7 @@ describe("a dispatch without capacity", () => {
       await requeue(ids, allocation, "no capacity")
     }
     const { job, tasks } = await read(ids)
-    expect([job.state, job.attempts, tasks[0]?.state]).toEqual(["running", 1, "waiting"])
+    expect([job.state, job.attempts, tasks[0]?.state]).toEqual(["waiting", 0, "waiting"])
   })
 })
 

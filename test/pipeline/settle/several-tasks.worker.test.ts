@@ -6,6 +6,7 @@ import { settle } from "../../../src/pipeline/settle/settle.ts"
 import type { TerminalReport } from "../../../src/pipeline/settle/transitions.ts"
 import { databaseOf } from "../../../src/storage/database.ts"
 import { createJob } from "../../../src/storage/job-drafts.ts"
+import { noteJobs } from "../../../src/storage/jobs.ts"
 import { outputObjectKey } from "../../../src/storage/objects.ts"
 import { claimTask } from "../../../src/storage/tasks.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
@@ -36,6 +37,8 @@ async function startJob() {
     const slot = `media-${index}`
     await claimTask(database, { taskId, jobId, slot, allocation: 1, now: Date.now() })
   }
+  const taken = ids.map((taskId) => ({ jobId, taskId, fence: 1, at: Date.now() }))
+  await noteJobs(database, { accepted: [], taken, now: Date.now() })
   const [first = "", second = ""] = ids
   return { jobId, first, second }
 }

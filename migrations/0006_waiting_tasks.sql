@@ -1,0 +1,1 @@
+ALTER TABLE `tasks` ADD `requeued_at` integer;

@@ -1,0 +1,172 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, it } from "vitest"
+import { newId } from "../../../src/ids.ts"
+import { expiryTransition } from "../../../src/pipeline/settle/expiry.ts"
+import { settle, transitionJob } from "../../../src/pipeline/settle/settle.ts"
+import { requeueTransition } from "../../../src/pipeline/settle/transitions.ts"
+import type { TerminalReport } from "../../../src/pipeline/settle/transitions.ts"
+import { databaseOf } from "../../../src/storage/database.ts"
+import { createJob, draftJob, draftOutput, draftTask } from "../../../src/storage/job-drafts.ts"
+import { noteJobs } from "../../../src/storage/jobs.ts"
+import { claimTask } from "../../../src/storage/tasks.ts"
+import { readSnapshot } from "../../../src/storage/transitions.ts"
+import { jobFacts } from "../../support/job-facts.ts"
+
+const ACCOUNT = newId()
+const WAIT_MS_MAX = 10_000
+const database = databaseOf(env, ACCOUNT)
+
+const outputs = [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }]
+const report = { boot: "boot", at: new Date().toISOString(), processing_seconds: 2 }
+const finished: TerminalReport = {
+  ...report,
+  kind: "finished",
+  result: { kind: "command", outputs },
+}
+const interrupted: TerminalReport = { ...report, kind: "interrupted" }
+
+type Made = { jobId: string; taskIds: string[]; createdAt: number }
+
+/** A command's job that was made some time ago. */
+async function makeJob(tasksCount: number, agoMs: number): Promise<Made> {
+  const jobId = newId()
+  const facts = { ...jobFacts(null), now: Date.now() - agoMs }
+  const work = { kind: "command", commands: [["out_1"]], outputs: [], run_seconds_max: 1 }
+  const tasks = Array.from({ length: tasksCount }, () =>
+    draftTask(facts, { pool: "media", jobId, work, inputs: [], blocked: false }),
+  )
+  await createJob(database, {
+    job: draftJob(facts, { id: jobId, kind: "command", request: { output_files: {} } }),
+    tasks,
+    files: [draftOutput(facts, { jobId, outputKey: "out_1", name: "a.mp4" })],
+  })
+  return { jobId, taskIds: tasks.map(({ task }) => task.id), createdAt: facts.now }
+}
+
+async function claim({ jobId, taskIds }: Made, index: number, allocation: number) {
+  const taskId = taskIds[index] ?? ""
+  return claimTask(database, { jobId, taskId, slot: "media-0", allocation, now: Date.now() })
+}
+
+async function take({ jobId, taskIds }: Made, index: number, fence: number, at = Date.now()) {
+  const taken = [{ jobId, taskId: taskIds[index] ?? "", fence, at }]
+  await noteJobs(database, { accepted: [], taken, now: Date.now() })
+}
+
+function receive({ jobId, taskIds }: Made, index: number, fence: number, received = finished) {
+  return settle(env, { accountId: ACCOUNT, jobId, taskId: taskIds[index] ?? "", fence }, received)
+}
+
+async function read({ jobId }: Made) {
+  const snapshot = await readSnapshot(database, jobId)
+  if (!snapshot) throw new Error("the job is gone")
+  return snapshot
+}
+
+async function isExpired(made: Made, afterMs = 0): Promise<boolean> {
+  const due = { now: Date.now() + afterMs, waitMsMax: WAIT_MS_MAX }
+  return expiryTransition(await read(made), due) !== null
+}
+
+describe("a job", () => {
+  it("waits while its task is claimed, and runs once a runner took it", async () => {
+    const made = await makeJob(1, 0)
+    await claim(made, 0, 1)
+    const claimed = await read(made)
+    expect(claimed.job).toMatchObject({ state: "waiting", startedAt: null, attempts: 0 })
+    expect([claimed.tasks[0]?.state, claimed.files[0]?.state]).toEqual(["running", "waiting"])
+    await take(made, 0, 1, 1234)
+    const taken = await read(made)
+    expect(taken.job).toMatchObject({ state: "running", startedAt: 1234, attempts: 1 })
+    expect(taken.files[0]?.state).toBe("running")
+  })
+
+  it("is not started by a runner whose claim is over", async () => {
+    const made = await makeJob(1, 0)
+    await claim(made, 0, 1)
+    await transitionJob(env, { accountId: ACCOUNT, jobId: made.jobId }, (snapshot) =>
+      requeueTransition(snapshot, {
+        taskId: made.taskIds[0] ?? "",
+        fence: 1,
+        counted: false,
+        now: Date.now(),
+      }),
+    )
+    await take(made, 0, 1)
+    expect((await read(made)).job.state).toBe("waiting")
+    await claim(made, 0, 2)
+    await take(made, 0, 1)
+    expect((await read(made)).job.state).toBe("waiting")
+  })
+
+  it("that ended before its start was noted has started so long before as it ran", async () => {
+    const made = await makeJob(1, 60_000)
+    await claim(made, 0, 1)
+    expect((await receive(made, 0, 1)).outcome).toBe("settled")
+    const ended = await read(made)
+    const { state, startedAt, completedAt, attempts } = ended.job
+    expect([state, attempts, (completedAt ?? 0) - (startedAt ?? 0)]).toEqual(["succeeded", 1, 2000])
+    await take(made, 0, 1)
+    expect(await read(made)).toEqual(ended)
+  })
+
+  it("never started before it was made, however long its run says that it was", async () => {
+    const made = await makeJob(1, 500)
+    await claim(made, 0, 1)
+    await receive(made, 0, 1)
+    expect((await read(made)).job.startedAt).toBe(made.createdAt)
+  })
+
+  it("counts an attempt for each run that a runner took, and none for others", async () => {
+    const made = await makeJob(1, 0)
+    await claim(made, 0, 1)
+    await take(made, 0, 1, 1234)
+    await receive(made, 0, 1, interrupted)
+    await claim(made, 0, 2)
+    expect((await read(made)).job).toMatchObject({ state: "running", attempts: 1 })
+    await take(made, 0, 2, 5678)
+    expect((await read(made)).job).toMatchObject({ attempts: 2, startedAt: 1234 })
+    const { version } = (await read(made)).job
+    await take(made, 0, 2, 5678)
+    expect((await read(made)).job.version).toBe(version)
+  })
+})
+
+describe("the wait of a job for a runner", () => {
+  it("ends at its limit, though the task is claimed", async () => {
+    const made = await makeJob(1, WAIT_MS_MAX)
+    expect(await isExpired(made)).toBe(true)
+    await claim(made, 0, 1)
+    expect(await isExpired(made)).toBe(true)
+    expect(await isExpired(await makeJob(1, WAIT_MS_MAX - 1000))).toBe(false)
+  })
+
+  it("begins again where a run was lost, and ends then too", async () => {
+    const made = await makeJob(1, 10 * WAIT_MS_MAX)
+    await claim(made, 0, 1)
+    await take(made, 0, 1, made.createdAt + 1)
+    await receive(made, 0, 1, interrupted)
+    expect(await isExpired(made)).toBe(false)
+    for (const allocation of [2, 3]) {
+      await claim(made, 0, allocation)
+      await transitionJob(env, { accountId: ACCOUNT, jobId: made.jobId }, (snapshot) =>
+        requeueTransition(snapshot, {
+          taskId: made.taskIds[0] ?? "",
+          fence: allocation,
+          counted: false,
+          now: Date.now() + WAIT_MS_MAX / 2,
+        }),
+      )
+    }
+    expect(await isExpired(made, WAIT_MS_MAX)).toBe(true)
+  })
+
+  it("begins again where another task of it ended", async () => {
+    const made = await makeJob(2, 10 * WAIT_MS_MAX)
+    await claim(made, 0, 1)
+    await take(made, 0, 1, made.createdAt + 1)
+    await receive(made, 0, 1)
+    expect(await isExpired(made)).toBe(false)
+    expect(await isExpired(made, WAIT_MS_MAX)).toBe(true)
+  })
+})
