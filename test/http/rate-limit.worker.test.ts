@@ -1,8 +1,23 @@
-import { expect, it } from "vitest"
+import { afterEach, expect, it, vi } from "vitest"
 import { makeCaller } from "../support/caller.ts"
 
 // PAID_REQUESTS_PER_MINUTE is 5 in these tests.
 const LIMIT = 5
+const HOUR_MS = 3_600_000
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+it("a key is not held to a minute that a clock an hour ahead began", async () => {
+  const caller = await makeCaller("ahead", "paid")
+  const now = Date.now()
+  const clock = vi.spyOn(Date, "now").mockImplementation(() => now + HOUR_MS)
+  for (let used = 0; used < LIMIT; used += 1) await caller.call("/files")
+  expect((await caller.call("/files")).status).toBe(429)
+  clock.mockRestore()
+  expect((await caller.call("/files")).status).toBe(200)
+})
 
 it("a key that asks too often is told when it may again, and another key is not", async () => {
   const [caller, other] = [await makeCaller("hasty", "paid"), await makeCaller("calm", "paid")]

@@ -1,8 +1,10 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
+import { nextRequestNumber } from "../../../src/contract/slot-allocation.ts"
 import { Pool } from "../../../src/pipeline/dispatch/pool.ts"
 import type { SlotRequest } from "../../../src/rpc.ts"
+import { openSlotTables } from "../../../src/storage/slot-allocations.ts"
 
 const SLOTS = ["media-0", "media-1"]
 
@@ -61,6 +63,24 @@ describe("the pool", () => {
     ).slice(-1)
     expect(third).toBeGreaterThan(second)
     expect(third).toBeLessThan(now + 60_000)
+  })
+
+  it("answers requests again whose numbers an hour ahead have been put right", async () => {
+    const later = Date.now() + 3600 * 1000
+    expect(await request("a", { number: later, wanted: 1 })).toHaveLength(1)
+    expect(await request("a", { number: nextRequestNumber(later, Date.now()) })).toEqual([])
+    const now = nextRequestNumber(0, Date.now())
+    expect(await request("a", { number: now + 1, wanted: 1 })).toHaveLength(1)
+    expect(await request("a", { number: now, wanted: 1 })).toBeNull()
+  })
+
+  it("wakes a holder that it heard from in an hour, by a clock that was ahead", async () => {
+    await request("a", { wanted: 1 })
+    const silent = await runInDurableObject(pool, (_, { storage: { sql } }) => {
+      sql.exec("update askers set heard_at = ?", Date.now() + 3600 * 1000)
+      return openSlotTables(sql).silentRequesters(0, Date.now())
+    })
+    expect(silent).toEqual(["a"])
   })
 
   it("lets nobody wait for a turn that a clock days ahead gave", async () => {

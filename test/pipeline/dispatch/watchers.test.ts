@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { openWatchers } from "../../../src/pipeline/dispatch/watchers.ts"
 
 describe("watchers", () => {
@@ -15,6 +15,16 @@ describe("watchers", () => {
     watchers.jobChanged("a")
     expect((await woken).version).not.toBe(version)
     expect(await asleep).toEqual(other)
+  })
+
+  it("wait no longer than they were to where the clock is set back", async () => {
+    const watchers = openWatchers()
+    const { version } = await watchers.next("a", null, 0)
+    const asleep = watchers.next("a", { version }, 30)
+    const now = Date.now()
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now - 3_600_000)
+    expect((await asleep).version).toBe(version)
+    clock.mockRestore()
   })
 
   it("do not miss a change that comes before the wait begins", async () => {

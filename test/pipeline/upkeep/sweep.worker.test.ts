@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest"
 import type { Env } from "../../../src/env.ts"
 import { newId } from "../../../src/ids.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { databasesOf } from "../../../src/storage/database.ts"
+import { listAbandoned } from "../../../src/storage/uploads.ts"
 
 const FINISHED_JOBS = 100_000
 const ROWS_READ_MAX = 100
@@ -172,4 +174,87 @@ describe("a sweep over many finished jobs", () => {
     const left = env.DB.prepare("select count(*) as n from garbage where prefix = ?").bind(prefix)
     expect(await left.first("n")).toBe(0)
   })
+
+  it("deletes other garbage though a prefix cannot be deleted, and tries that later", async () => {
+    const [bad, good] = [`account/tasks/${newId()}/1/`, `account/tasks/${newId()}/1/`]
+    const now = Date.now()
+    for (const [prefix, dueAt] of [
+      [bad, now - 2],
+      [good, now - 1],
+    ]) {
+      await env.DB.prepare("insert into garbage (prefix, due_at, passes) values (?, ?, 0)")
+        .bind(prefix, dueAt)
+        .run()
+      await env.MEDIA.put(`${prefix}out_1/media`, "x")
+    }
+    await sweep(
+      withMedia("list", (given) => JSON.stringify(given).includes(bad)),
+      now,
+    )
+    expect(await env.MEDIA.head(`${good}out_1/media`)).toBeNull()
+    const due = env.DB.prepare("select due_at from garbage where prefix = ?").bind(bad)
+    expect(await due.first("due_at")).toBeGreaterThan(now)
+    await sweep(env, now + 3_600_000)
+    expect(await env.MEDIA.head(`${bad}out_1/media`)).toBeNull()
+  })
+
+  it("deletes garbage that a clock an hour ahead put off", async () => {
+    const prefix = `account/tasks/${newId()}/1/`
+    const now = Date.now()
+    await env.DB.prepare("insert into garbage (prefix, due_at, passes) values (?, ?, 1)")
+      .bind(prefix, now + 2 * 3_600_000)
+      .run()
+    await sweep(env, now)
+    const left = env.DB.prepare("select count(*) as n from garbage where prefix = ?").bind(prefix)
+    expect(await left.first("n")).toBe(0)
+  })
+
+  it("removes other uploads though one cannot be removed, which is tried after those", async () => {
+    const uploads = [2, 1].map((daysAgo) => ({
+      id: newId(),
+      key: `account/uploads/${newId()}/media`,
+      at: Date.now() - daysAgo * DAY_MS - 1,
+    }))
+    for (const { id, key, at } of uploads) {
+      await env.MEDIA.put(key, "x")
+      await env.DB.prepare(
+        "insert into uploads (id, account_id, object_key, created_at) values (?, 'account', ?, ?)",
+      )
+        .bind(id, key, at)
+        .run()
+    }
+    const [bad, good] = uploads.map(({ key }) => key)
+    await sweep(
+      withMedia("delete", (given) => given === bad),
+      Date.now(),
+    )
+    expect(await env.MEDIA.head(good ?? "")).toBeNull()
+    expect(await env.MEDIA.head(bad ?? "")).not.toBeNull()
+    const late = { id: newId(), key: "account/uploads/late/media", at: Date.now() - 2 * DAY_MS }
+    await env.DB.prepare(
+      "insert into uploads (id, account_id, object_key, created_at) values (?, 'account', ?, ?)",
+    )
+      .bind(late.id, late.key, late.at)
+      .run()
+    const [database] = databasesOf(env)
+    const listed = database ? await listAbandoned(database, Date.now() - DAY_MS, 10) : []
+    expect(listed.map(({ objectKey }) => objectKey)).toEqual([late.key, bad])
+    await sweep(env, Date.now())
+    expect(await env.MEDIA.head(bad ?? "")).toBeNull()
+  })
 })
+
+/** The environment with a bucket that fails one kind of call for some of what is given to it. */
+function withMedia(failing: "list" | "delete", fits: (given: unknown) => boolean): Env {
+  const MEDIA = new Proxy(env.MEDIA, {
+    get(bucket, name) {
+      const call: unknown = Reflect.get(bucket, name)
+      if (!(call instanceof Function)) return call
+      return (...given: unknown[]): unknown => {
+        if (name === failing && fits(given[0])) throw new Error("the bucket is not there")
+        return Reflect.apply(call, bucket, given)
+      }
+    },
+  })
+  return { ...env, MEDIA }
+}

@@ -57,6 +57,8 @@ describe("the semaphores of deliveries", () => {
     expect(acquirePermit(delivery, NOW, NOW + 1000)).not.toBeNull()
     expect(acquirePermit(delivery, NOW, NOW + 1000)).toBeNull()
     expect(acquirePermit(delivery, NOW + 1000, NOW + 2000)).not.toBeNull()
+    // Those that a clock an hour ahead gave are over too.
+    expect(acquirePermit(delivery, NOW - 3_600_000, NOW)).not.toBeNull()
   })
 
   it("admit 32 deliveries of an account in all", () => {

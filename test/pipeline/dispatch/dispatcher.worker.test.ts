@@ -1,0 +1,223 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { LEASE_MS } from "../../../src/contract/protocol.ts"
+import { newId } from "../../../src/ids.ts"
+import { Dispatcher } from "../../../src/pipeline/dispatch/dispatcher.ts"
+import { adoptedTask } from "../../../src/pipeline/dispatch/queued-task.ts"
+import { endJob } from "../../../src/pipeline/settle/settle.ts"
+import { databaseOf } from "../../../src/storage/database.ts"
+import { openTaskQueue } from "../../../src/storage/task-queue.ts"
+import type { QueuedTask } from "../../../src/storage/task-queue.ts"
+import { listOpenTasks } from "../../../src/storage/tasks.ts"
+import { readSnapshot } from "../../../src/storage/transitions.ts"
+import { makeClaimedJob, makeQueuedJob } from "../../support/queued-job.ts"
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const failure = { code: "canceled" as const, message: "Canceled.", lines: [] }
+
+let accountId: string
+let dispatcher: ReturnType<typeof env.DISPATCHER.getByName>
+
+beforeEach(() => {
+  accountId = newId()
+  dispatcher = env.DISPATCHER.getByName(accountId)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+function readQueue(): Promise<QueuedTask[]> {
+  return runInDurableObject(dispatcher, (_, { storage }) => openTaskQueue(storage.sql).all())
+}
+
+function readAlarm(): Promise<number | null> {
+  return runInDurableObject(dispatcher, (_, { storage }) => storage.getAlarm())
+}
+
+async function taskOf(jobId: string) {
+  return (await readSnapshot(databaseOf(env, accountId), jobId))?.tasks[0]
+}
+
+async function jobOf(jobId: string) {
+  return (await readSnapshot(databaseOf(env, accountId), jobId))?.job
+}
+
+/** Has a claimed task run in the dispatcher's queue, its lease over for long. */
+async function queueRunning(taskIds: string[], changes: Partial<QueuedTask> = {}) {
+  const open = await listOpenTasks(databaseOf(env, accountId), taskIds)
+  await runInDurableObject(dispatcher, (_, { storage }) => {
+    const queue = openTaskQueue(storage.sql)
+    queue.saveAccount(accountId)
+    for (const task of open) {
+      const adopted = adoptedTask(task, { pool: "media", isBlocked: false, now: Date.now() })
+      queue.add({ ...adopted, state: "running", boot: "boot", leaseUntil: 1, ...changes })
+    }
+  })
+}
+
+/** A dispatcher as its object runs it, whose alarm can be called beside other calls. */
+async function inDispatcher(work: (running: Dispatcher) => Promise<void>): Promise<void> {
+  await runInDurableObject(dispatcher, async (instance) => {
+    if (!(instance instanceof Dispatcher)) throw new Error("this is no dispatcher")
+    await work(instance)
+  })
+}
+
+describe("a message that comes after its job's end", () => {
+  it.each([true, false])("leaves no task and no alarm (blocked: %s)", async (blocked) => {
+    const { jobId, message } = await makeQueuedJob(accountId)
+    await endJob(env, { accountId, jobId }, { state: "canceled", failure })
+    await dispatcher.accept(accountId, [{ ...message, blocked }])
+    await expect
+      .poll(
+        async () => {
+          await runDurableObjectAlarm(dispatcher)
+          return [await readQueue(), await readAlarm()]
+        },
+        { timeout: 10_000 },
+      )
+      .toEqual([[], null])
+  })
+})
+
+describe("a job whose end cannot be written", () => {
+  it("holds up no other job's lease", async () => {
+    const [bad, good] = [await makeClaimedJob(accountId), await makeClaimedJob(accountId)]
+    // Its budget is spent, and of its kind there is no record that its webhook could tell.
+    await env.DB.batch([
+      env.DB.prepare(
+        "update jobs set kind = 'nosuch', webhook_url = 'https://x.example/' where id = ?",
+      ).bind(bad.jobId),
+      env.DB.prepare("update tasks set failures = 2 where id = ?").bind(bad.taskId),
+    ])
+    await queueRunning([bad.taskId, good.taskId])
+    await inDispatcher(async (running) => await running.alarm())
+    expect(await taskOf(good.jobId)).toMatchObject({ state: "waiting", failures: 1 })
+  })
+
+  it("holds up no other run that was lost with its process", async () => {
+    const [bad, good] = [await makeClaimedJob(accountId), await makeClaimedJob(accountId)]
+    await env.DB.batch([
+      env.DB.prepare(
+        "update jobs set kind = 'nosuch', webhook_url = 'https://x.example/' where id = ?",
+      ).bind(bad.jobId),
+      env.DB.prepare("update tasks set failures = 2 where id = ?").bind(bad.taskId),
+    ])
+    await queueRunning([bad.taskId, good.taskId], { leaseUntil: Date.now() + LEASE_MS })
+    await dispatcher.runsLost(accountId, { boot: "another" }).catch(() => undefined)
+    expect(await taskOf(good.jobId)).toMatchObject({ state: "waiting", failures: 1 })
+  })
+})
+
+describe("a lease", () => {
+  it("that is renewed while it is judged is not over", async () => {
+    const { jobId, taskId } = await makeClaimedJob(accountId)
+    await queueRunning([taskId])
+    await inDispatcher(async (running) => {
+      const alarm = running.alarm()
+      expect(await running.renewLease(accountId, jobId, { taskId, fence: 1, boot: "boot" })).toBe(
+        true,
+      )
+      await alarm
+    })
+    expect(await taskOf(jobId)).toMatchObject({ state: "running", fence: 1, failures: 0 })
+  })
+
+  it("never lasts longer than it can be given", async () => {
+    const { taskId } = await makeClaimedJob(accountId)
+    await queueRunning([taskId], { leaseUntil: Date.now() + HOUR_MS })
+    await inDispatcher(async (running) => await running.alarm())
+    const [task] = await readQueue()
+    expect(task?.state).toBe("running")
+    expect(task?.leaseUntil).toBeLessThanOrEqual(Date.now() + LEASE_MS)
+  })
+
+  it("is not over where the clock went on by an hour at once", async () => {
+    const { jobId, taskId } = await makeClaimedJob(accountId)
+    await queueRunning([taskId], { leaseUntil: Date.now() + LEASE_MS })
+    await inDispatcher(async (running) => {
+      await running.alarm()
+      const now = Date.now()
+      vi.spyOn(Date, "now").mockImplementation(() => now + HOUR_MS)
+      await running.alarm()
+    })
+    expect(await taskOf(jobId)).toMatchObject({ state: "running", failures: 0 })
+  })
+})
+
+describe("a clock that was an hour ahead", () => {
+  it("leaves no alarm that is an hour away", async () => {
+    const { message } = await makeQueuedJob(accountId)
+    await inDispatcher(async (running) => {
+      const now = Date.now()
+      const clock = vi.spyOn(Date, "now").mockImplementation(() => now + HOUR_MS)
+      await running.accept(accountId, [{ ...message, blocked: false }])
+      clock.mockRestore()
+      await running.tick(accountId)
+    })
+    expect(await readAlarm()).toBeLessThanOrEqual(Date.now() + 5000)
+  })
+
+  it("leaves no task that backs off for an hour", async () => {
+    const { taskId } = await makeClaimedJob(accountId)
+    await queueRunning([taskId], { state: "ready", notBefore: Date.now() + HOUR_MS })
+    await runInDurableObject(dispatcher, (_, { storage }) => {
+      const queue = openTaskQueue(storage.sql)
+      expect(queue.ready(10, Date.now())).toHaveLength(1)
+      expect(queue.nextReadyIn(Date.now())).toBeNull()
+    })
+  })
+})
+
+describe("a task of a kind that this version does not know", () => {
+  async function forgetKind(taskId: string) {
+    await env.DB.prepare("update tasks set work = ?, pool = null where id = ?")
+      .bind(JSON.stringify({ kind: "nosuch" }), taskId)
+      .run()
+  }
+
+  it("holds up no other task of its account", async () => {
+    const [unknown, known] = [await makeQueuedJob(accountId), await makeQueuedJob(accountId)]
+    await forgetKind(unknown.taskId)
+    await dispatcher.tick(accountId).catch(() => undefined)
+    const queue = await readQueue()
+    const states = [unknown, known].map(
+      ({ taskId }) => queue.find(({ id }) => id === taskId)?.state,
+    )
+    expect(states).toEqual(["blocked", expect.stringMatching(/ready|starting|posting/)])
+  })
+
+  it("expires with its job", async () => {
+    const { jobId, taskId } = await makeQueuedJob(accountId, { agoMs: 2 * DAY_MS })
+    await forgetKind(taskId)
+    await dispatcher.tick(accountId).catch(() => undefined)
+    expect(await jobOf(jobId)).toMatchObject({ state: "failed", errorCode: "expired" })
+    expect(await readQueue()).toEqual([])
+  })
+})
+
+describe("a dispatcher whose storage was lost", () => {
+  it("dispatches again what no runner is known to have taken, at the same fence", async () => {
+    const { jobId, taskId } = await makeClaimedJob(accountId)
+    await dispatcher.tick(accountId)
+    expect(await readQueue()).toMatchObject([{ id: taskId, state: "posting", fence: 1 }])
+    await runDurableObjectAlarm(dispatcher)
+    expect(await taskOf(jobId)).toMatchObject({ state: "running", fence: 1, failures: 0 })
+  })
+
+  it("takes a claimed task on though a message had it queued as new", async () => {
+    const { jobId, taskId, message } = await makeClaimedJob(accountId)
+    await env.DB.prepare("update jobs set state = 'running' where id = ?").bind(jobId).run()
+    await runInDurableObject(dispatcher, (_, { storage }) => {
+      const queue = openTaskQueue(storage.sql)
+      const [waiting, rest] = [{ state: "blocked" as const }, { boot: null, notBefore: 0 }]
+      const nothing = { fence: null, slot: null, allocation: null, leaseUntil: 0, waitsSince: 0 }
+      queue.add({ ...message, ...nothing, ...rest, ...waiting })
+    })
+    await dispatcher.tick(accountId)
+    expect(await readQueue()).toMatchObject([{ id: taskId, state: "running", fence: 1 }])
+  })
+})

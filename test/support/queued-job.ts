@@ -1,0 +1,30 @@
+import { env } from "cloudflare:workers"
+import { newId } from "../../src/ids.ts"
+import { databaseOf } from "../../src/storage/database.ts"
+import { createJob, draftJob, draftTask } from "../../src/storage/job-drafts.ts"
+import { claimTask } from "../../src/storage/tasks.ts"
+import { jobFacts } from "./job-facts.ts"
+
+/** A command's job with one task, as its create wrote it. */
+export async function makeQueuedJob(accountId: string, changes: { agoMs?: number } = {}) {
+  const jobId = newId()
+  const facts = { ...jobFacts(null), now: Date.now() - (changes.agoMs ?? 0) }
+  const work = { kind: "command", commands: [["x"]], outputs: [], run_seconds_max: 1 }
+  const made = draftTask(facts, { pool: "media", jobId, work, inputs: [], blocked: false })
+  await createJob(databaseOf(env, accountId), {
+    job: draftJob(facts, { id: jobId, kind: "command", request: { output_files: {} } }),
+    tasks: [made],
+    files: [],
+  })
+  const taskId = made.task.id
+  const message = { id: taskId, jobId, pool: "media", priority: 50, createdAt: facts.now }
+  return { jobId, taskId, message }
+}
+
+/** The same with its task claimed, at fence 1. */
+export async function makeClaimedJob(accountId: string, slot = "media-0") {
+  const made = await makeQueuedJob(accountId)
+  const claim = { taskId: made.taskId, jobId: made.jobId, slot, allocation: 1, now: Date.now() }
+  await claimTask(databaseOf(env, accountId), claim)
+  return made
+}
