@@ -10,6 +10,7 @@ import type { Events } from "./events.ts"
 import { makeMedia } from "./media.ts"
 import { openProxy } from "./proxy.ts"
 import type { Proxy } from "./proxy.ts"
+import { runnerOriginOf } from "./processes.ts"
 import { openReceiver } from "./receiver.ts"
 import type { Receiver } from "./receiver.ts"
 
@@ -32,6 +33,8 @@ export type Bed = AsyncDisposable & {
   /** Process id of the start script. */
   pid: number
   proxy: Proxy
+  /** Between Worker and runner, the other way round: what passes are tasks and kills. */
+  runnerProxy: Proxy
   receiver: Receiver
   events: Events
   /** The bytes of a small video, and a file of the account with the same. */
@@ -45,6 +48,7 @@ export type Bed = AsyncDisposable & {
 export async function openBed(settings: Record<string, string> = {}): Promise<Bed> {
   await using opened = new AsyncDisposableStack()
   const proxy = opened.use(await openProxy())
+  const runnerProxy = opened.use(await openProxy())
   const receiver = opened.use(await openReceiver())
   const ffmpegPath = await linkFfmpeg(opened.use(await makeTempFolder("tools")).path)
   const service = opened.use(
@@ -54,10 +58,12 @@ export async function openBed(settings: Record<string, string> = {}): Promise<Be
       DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
       ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
       IO_ORIGIN: proxy.origin,
+      RUNNER_ORIGIN: runnerProxy.origin,
       ...settings,
     }),
   )
   proxy.setTarget(service.origin)
+  runnerProxy.setTarget(runnerOriginOf(service.pid))
   const events = openEvents()
   service.onLine((line) => events.read(line))
   const key = await service.makeKey("faults")
@@ -77,6 +83,7 @@ export async function openBed(settings: Record<string, string> = {}): Promise<Be
     ffmpegPath,
     pid,
     proxy,
+    runnerProxy,
     receiver,
     events,
     media,

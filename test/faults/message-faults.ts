@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import type { Bed } from "./bed.ts"
 import { say } from "./proxy.ts"
 import type { Answer, Passing, Rule } from "./proxy.ts"
 
@@ -24,6 +25,36 @@ export const MESSAGE_FAULTS: Record<string, () => Rule> = {
   "500 to reports": () => refuseFirst(isReport),
   "500 to inputs": () => refuseFirst(({ call }) => call === "inputs"),
   "500 to outputs": () => refuseFirst(({ call }) => call === "outputs"),
+}
+
+/** How long a runner refuses tasks: longer than a call to it may take. */
+const REFUSED_MS = 12_000
+
+/** Each makes a rule for a runner that takes no task, or does not say that it did. */
+export const REFUSALS_OF_TASKS: Record<string, () => Rule> = {
+  "runner busy 12 s": () => onTasks(async () => say(409)),
+  "runner leaving 12 s": () => onTasks(async () => say(503)),
+  "runner silent 12 s": () =>
+    onTasks(async () => {
+      await sleep(REFUSED_MS)
+      return "cut"
+    }),
+  /** It takes each task, and nobody hears so. */
+  "drop acceptances 12 s": () =>
+    onTasks(async (passing) => {
+      await passing.forward()
+      return "cut"
+    }),
+}
+
+/** Has the runner refuse tasks for a while. */
+export function refuseTasks(bed: Bed, rule: Rule): void {
+  const added = bed.runnerProxy.addRule(rule)
+  void sleep(REFUSED_MS).then(() => added.remove())
+}
+
+function onTasks(act: (passing: Passing) => Promise<Answer | "cut">): Rule {
+  return (passing) => (passing.call === "/tasks" ? act(passing) : null)
 }
 
 function isReport({ call }: Passing): boolean {

@@ -1,7 +1,7 @@
 import type { Bed } from "./bed.ts"
 import { LARGE, submitBatch } from "./batch.ts"
 import type { Batch } from "./batch.ts"
-import { MESSAGE_FAULTS } from "./message-faults.ts"
+import { MESSAGE_FAULTS, REFUSALS_OF_TASKS, refuseTasks } from "./message-faults.ts"
 import type { Rule } from "./proxy.ts"
 import { PART_POINTS, RUNNER_POINTS, INJECTION_POINTS, injectAt } from "./injection-points.ts"
 import type { InjectionPoint } from "./injection-points.ts"
@@ -59,6 +59,18 @@ export const GROUPS: Group[] = [
     ...Object.entries(MESSAGE_FAULTS).map(([name, makeRule]) => messageFaultCell(name, makeRule)),
     ...cells("cut 2 s", cutNetwork(SHORT_CUT_MS), RUNNER_POINTS),
   ]),
+  group(
+    "refusals",
+    Object.entries(REFUSALS_OF_TASKS).map(([fault, makeRule]) => ({
+      fault,
+      point: "accepted",
+      everyRounds: 1,
+      run: async (bed) => {
+        refuseTasks(bed, makeRule())
+        return await submitBatch(bed, () => undefined)
+      },
+    })),
+  ),
   group("database", [
     ...cells("D1 refuses writes 3 s", lockDatabase(LOCK_MS), [
       "accepted",

@@ -8,6 +8,14 @@ export function findRunner(servicePid: number): number | null {
   return findChild(servicePid, (words) => words.includes("container/main.ts"))
 }
 
+/** Where the runner of a service listens, also once it was started again. */
+export function runnerOriginOf(servicePid: number): string {
+  const environment = readFileSync(`/proc/${findRunner(servicePid)}/environ`, "utf8")
+  const port = /(?:^|\0)RUNNER_PORT=(\d+)/.exec(environment)?.[1]
+  if (port === undefined) throw new Error("the runner names no port")
+  return `http://127.0.0.1:${port}`
+}
+
 /** The process of a service that runs the Worker; null while there is none. */
 export function findWorkerd(servicePid: number): number | null {
   return findChild(

@@ -13,6 +13,7 @@ const CHOSEN = [
   "kill -9 ffmpeg at encoding",
   "kill -9 runner at reporting",
   "double reports at always",
+  "drop acceptances 12 s at accepted",
 ]
 
 it(
