@@ -1,5 +1,4 @@
 import { DurableObject } from "cloudflare:workers"
-import { LEASE_MS } from "../../contract/protocol.ts"
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
 import type {
@@ -22,6 +21,7 @@ import { endJob } from "../settle/settle.ts"
 import { dispatchTask } from "./dispatch-task.ts"
 import { expireJobs } from "./expire.ts"
 import { openJobNotes } from "./job-notes.ts"
+import { openLeaseClock } from "./lease-clock.ts"
 import {
   isDispatching,
   isLeaseOver,
@@ -32,7 +32,8 @@ import {
   renewedTask,
   runningTask,
 } from "./queued-task.ts"
-import { adoptTasks, reconcileTasks, tasksToCheck } from "./reconcile.ts"
+import { adoptTasks, closedTasks, reconcileTasks, tasksToCheck } from "./reconcile.ts"
+import { repeatWhileCalled } from "./repeat.ts"
 import { requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
 import type { SlotRequests } from "./request-slots.ts"
@@ -49,10 +50,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #dispatching = new Set<string>()
   readonly #notes = openJobNotes()
   readonly #slots: SlotRequests
-  #isPumping = false
-  #shallPumpAgain = false
+  readonly #leaseClock = openLeaseClock()
   #armedFor = 0
-  #leasesCheckedAt: number | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -107,20 +106,15 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async tick(accountId: string): Promise<void> {
     await this.#arm(accountId)
     const open = await listOpenTasks(databaseOf(this.env, accountId))
-    if (adoptTasks(this.#queue, open, Date.now())) this.#shallPumpAgain = true
+    adoptTasks(this.#queue, open, Date.now())
     for (const task of open) {
       this.#notes.jobAccepted(task.jobId)
       const queued = this.#queue.find(task.id)
       if (task.jobState === "waiting" && queued?.boot) this.#taken(accountId, queued)
     }
     this.#inBackground(this.#note(accountId))
-    const openIds = new Set(open.map((task) => task.id))
-    const closed = this.#queue.all().filter((task) => !openIds.has(task.id))
     await this.#reconcile(accountId, open)
-    await this.tasksEnded(
-      accountId,
-      closed.map((task) => task.id),
-    )
+    await this.tasksEnded(accountId, closedTasks(this.#queue, open))
     await this.#expire(accountId)
   }
 
@@ -173,22 +167,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   /** Requests slots and starts what got one; a call during another has that one go round again. */
-  async #pump(accountId: string): Promise<void> {
-    if (this.#isPumping) {
-      this.#shallPumpAgain = true
-      return
-    }
-    this.#isPumping = true
-    try {
-      do {
-        this.#shallPumpAgain = false
-        const started = await this.#slots.request(accountId)
-        for (const task of started) this.#dispatch(accountId, task)
-      } while (this.#shallPumpAgain)
-    } finally {
-      this.#isPumping = false
-    }
-  }
+  readonly #pump = repeatWhileCalled(async (accountId: string) => {
+    const started = await this.#slots.request(accountId)
+    for (const task of started) this.#dispatch(accountId, task)
+  })
 
   #dispatch(accountId: string, task: QueuedTask): void {
     const { id, allocation } = task
@@ -220,11 +202,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async #checkLeases(accountId: string): Promise<void> {
-    const before = this.#leasesCheckedAt
     const now = Date.now()
-    this.#leasesCheckedAt = now
-    // A clock that was set, or a machine that slept: nobody could renew a lease meanwhile.
-    const isClockOff = before !== null && (now < before || now - before > LEASE_MS)
+    const isClockOff = this.#leaseClock.isOff(now)
     for (const { id } of this.#queue.underWay()) {
       // It may be another state since the list was read: an earlier one may have been awaited.
       const task = this.#queue.find(id)
@@ -297,10 +276,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   #remove(id: string, killed: boolean): void {
     const task = this.#queue.find(id)
     if (!task) return
-    this.#slots.forgetOwing(task.pool)
+    const { jobId, pool, slot, fence } = task
+    this.#slots.forgetOwing(pool)
     this.#queue.remove(id)
-    this.#watchers.taskEnded(task.jobId)
-    const { slot, fence } = task
+    this.#watchers.taskEnded(jobId)
     if (killed && slot && fence) {
       this.#inBackground(deleteTask(this.env, { slot, taskId: id, fence }))
     }

@@ -34,25 +34,26 @@ export function reconcileTasks(queue: TaskQueue, open: OpenTask[], now: number):
   })
 }
 
-/**
- * Queues D1's open tasks that are not queued yet, and those that were claimed since they were; true
- * where one of them could start now.
- */
-export function adoptTasks(queue: TaskQueue, open: OpenTask[], now: number): boolean {
-  let isAnyReady = false
+/** Queues D1's open tasks that are not queued yet, and those that were claimed since they were. */
+export function adoptTasks(queue: TaskQueue, open: OpenTask[], now: number): void {
   for (const task of open) {
     const pool = findPool(task)
     const blocked = isBlocked(task.inputs) || pool === NO_POOL
     const adopted = adoptedTask(task, { pool, isBlocked: blocked, now })
     if (pool !== NO_POOL && queue.find(task.id)?.pool === NO_POOL) queue.remove(task.id)
-    if (queue.add(adopted) && adopted.state === "ready") isAnyReady = true
+    queue.add(adopted)
     const queued = queue.find(task.id)
     // Its claim was made before this queue lost what it knew.
     const isUnknown = queued && isWaiting(queued) && task.fence > (queued.fence ?? 0)
     if (isUnknown && task.state === "running") queue.save(adopted)
     if (adopted.allocation !== null) queue.markUsed(adopted.pool, adopted.allocation)
   }
-  return isAnyReady
+}
+
+/** Queued tasks that D1 does not have among its open ones. */
+export function closedTasks(queue: TaskQueue, open: OpenTask[]): string[] {
+  const openIds = new Set(open.map((task) => task.id))
+  return queue.all().flatMap(({ id }) => (openIds.has(id) ? [] : [id]))
 }
 
 /** The pool of a task; none, so that it stays blocked, where this version cannot tell. */

@@ -88,7 +88,7 @@ describe("a job", () => {
       requeueTransition(snapshot, {
         taskId: made.taskIds[0] ?? "",
         fence: 1,
-        counted: false,
+        cause: "no capacity",
         now: Date.now(),
       }),
     )
@@ -153,7 +153,7 @@ describe("the wait of a job for a runner", () => {
         requeueTransition(snapshot, {
           taskId: made.taskIds[0] ?? "",
           fence: allocation,
-          counted: false,
+          cause: "no capacity",
           now: Date.now() + WAIT_MS_MAX / 2,
         }),
       )
