@@ -4,7 +4,7 @@ import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { findProgram } from "../../container/sandbox/sandbox.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
-import { startService } from "../system/service.ts"
+import { startServiceProcess } from "../../scripts/local/service-process.ts"
 import { openEvents } from "./events.ts"
 import type { Events } from "./events.ts"
 import { makeMedia } from "./media.ts"
@@ -44,22 +44,29 @@ export type Bed = AsyncDisposable & {
   call(method: string, path: string, makeInit?: () => RequestInit): Promise<Response>
 }
 
-/** Starts a service whose runner reaches the Worker through the proxy. */
-export async function openBed(settings: Record<string, string> = {}): Promise<Bed> {
+/** Starts a service whose runner reaches the Worker through the proxy, in a folder if one is given. */
+export async function openBed(
+  settings: Record<string, string> = {},
+  stateFolder?: string,
+): Promise<Bed> {
   await using opened = new AsyncDisposableStack()
   const proxy = opened.use(await openProxy())
   const runnerProxy = opened.use(await openProxy())
   const receiver = opened.use(await openReceiver())
   const ffmpegPath = await linkFfmpeg(opened.use(await makeTempFolder("tools")).path)
   const service = opened.use(
-    await startService({
-      FFMPEG_PATH: ffmpegPath,
-      RUNNER_CAPACITY: String(CAPACITY),
-      DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
-      ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
-      IO_ORIGIN: proxy.origin,
-      RUNNER_ORIGIN: runnerProxy.origin,
-      ...settings,
+    await startServiceProcess({
+      settings: {
+        FFMPEG_PATH: ffmpegPath,
+        RUNNER_CAPACITY: String(CAPACITY),
+        DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
+        ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
+        IO_ORIGIN: proxy.origin,
+        RUNNER_ORIGIN: runnerProxy.origin,
+        ...settings,
+      },
+      ...(stateFolder !== undefined && { stateDir: stateFolder }),
+      echoesErrors: true,
     }),
   )
   proxy.setTarget(service.origin)

@@ -30,7 +30,12 @@ export type Cell = {
 }
 
 /** Cells that share a service. */
-export type Group = { name: string; needsSmallDisk: boolean; cells: Cell[] }
+export type Group = {
+  name: string
+  /** What lies on a small disk of its own, which can be filled. */
+  smallDisk: "none" | "workspaces" | "state"
+  cells: Cell[]
+}
 
 const LONG_CUT_MS = 45_000
 const SHORT_CUT_MS = 2000
@@ -80,9 +85,24 @@ export const GROUPS: Group[] = [
   ]),
   {
     ...group("disk", [
-      ...cells("disk full 1.5 s", fillDisk(FULL_MS), ["accepted", "downloading", "encoding"]),
+      ...cells("disk full 1.5 s", fillDisk(FULL_MS, "workDir"), [
+        "accepted",
+        "downloading",
+        "encoding",
+      ]),
     ]),
-    needsSmallDisk: true,
+    smallDisk: "workspaces",
+  },
+  {
+    ...group("state's disk", [
+      ...cells("disk of the state full 1.5 s", fillDisk(FULL_MS, "stateDir"), [
+        "accepted",
+        ...RUNNER_POINTS,
+        "settled",
+        "telling",
+      ]),
+    ]),
+    smallDisk: "state",
   },
   group("self-test", [
     ...cells("self-test fails 3 s", failSelfTest(SELF_TEST_MS), [
@@ -99,7 +119,7 @@ export const GROUPS: Group[] = [
 ]
 
 function group(name: string, its: Cell[]): Group {
-  return { name, needsSmallDisk: false, cells: its }
+  return { name, smallDisk: "none", cells: its }
 }
 
 function cells(

@@ -11,6 +11,7 @@ import { findRunner, findTools, findWorkerd, killAll } from "./processes.ts"
 const TOOL_MS_MAX = 1500
 const POLL_MS = 10
 const DISK_MIB = 64
+const BALLAST_BYTES = 512 * 1024 * 1024
 const BALLAST = "ballast"
 
 /** Kills the runner. */
@@ -69,12 +70,12 @@ export function cutNetwork(ms: number): (bed: Bed) => Promise<void> {
   return async (bed) => await bed.proxy.cut(ms)
 }
 
-/** Fills the disk of the workspaces for this long; `mountSmallDisk` must have put one there. */
-export function fillDisk(ms: number): (bed: Bed) => Promise<void> {
+/** Fills the disk of a folder for this long; it must be a small one, of less than this ballast. */
+export function fillDisk(ms: number, folder: "workDir" | "stateDir"): (bed: Bed) => Promise<void> {
   return async (bed) => {
-    const ballast = join(bed.workDir, BALLAST)
+    const ballast = join(bed[folder], BALLAST)
     try {
-      writeFileSync(ballast, Buffer.alloc(DISK_MIB * 1024 * 1024))
+      writeFileSync(ballast, Buffer.alloc(BALLAST_BYTES))
     } catch {
       // It is full, which is the point.
     }
@@ -94,7 +95,7 @@ export function failSelfTest(ms: number): (bed: Bed) => Promise<void> {
 }
 
 /** Mounts a small disk for the workspaces; null where this process may not mount. */
-export function mountSmallDisk({ workDir }: Bed): { unmount(): void } | null {
+export function mountWorkDisk({ workDir }: Bed): { unmount(): void } | null {
   try {
     const options = `size=${DISK_MIB}m,mode=700`
     execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", workDir], { stdio: "ignore" })

@@ -5,10 +5,12 @@ import { awaitEnds, checkAgain, checkOutputs } from "./checks.ts"
 import type { Ended } from "./checks.ts"
 import { findLeftovers } from "./leftovers.ts"
 import type { Cell, Group } from "./plan.ts"
-import { mountSmallDisk } from "./process-faults.ts"
+import { mountWorkDisk } from "./process-faults.ts"
 import type { Tally } from "./tally.ts"
+import { mountSmallDisk } from "../support/small-disk.ts"
 
 const AT_ONCE_MS_MAX = 20_000
+const STATE_DISK_BYTES = 256 * 1024 * 1024
 
 /** More often than by default, so that a session does not wait a minute for its last sweep. */
 const SWEEP_SECONDS = 15
@@ -24,17 +26,20 @@ export async function runGroup(
   tally: Tally,
   { rounds, sweepSeconds = SWEEP_SECONDS, signal }: Session,
 ): Promise<void> {
-  await using bed = await openBed({ SWEEP_SECONDS: String(sweepSeconds) })
-  const disk = group.needsSmallDisk ? mountSmallDisk(bed) : null
-  if (group.needsSmallDisk && !disk) {
-    console.error(`Skipped ${group.name}: this user may not mount a small disk.`)
-    return
-  }
+  using stateDisk = group.smallDisk === "state" ? mountSmallDisk(STATE_DISK_BYTES) : null
+  if (group.smallDisk === "state" && !stateDisk) return skip(group)
+  await using bed = await openBed({ SWEEP_SECONDS: String(sweepSeconds) }, stateDisk?.path)
+  const workDisk = group.smallDisk === "workspaces" ? mountWorkDisk(bed) : null
+  if (group.smallDisk === "workspaces" && !workDisk) return skip(group)
   try {
     await runRounds(bed, group, tally, { rounds, signal })
   } finally {
-    disk?.unmount()
+    workDisk?.unmount()
   }
+}
+
+function skip({ name }: Group): void {
+  console.error(`Skipped ${name}: this user may not mount a small disk.`)
 }
 
 async function runRounds(

@@ -24,7 +24,7 @@ it(
       (name) => all.find(({ fault, point }) => `${fault} at ${point}` === name) ?? [],
     )
     const tally = openTally()
-    await runGroup({ name: "a few", needsSmallDisk: false, cells }, tally, {
+    await runGroup({ name: "a few", smallDisk: "none", cells }, tally, {
       rounds: 1,
       sweepSeconds: 5,
     })
