@@ -25,9 +25,32 @@ export function openMeter(tier: Tier, folder: string, filesMax: number): Meter {
   return tier === "none" ? meterByNames(folder, filesMax) : meterByProgram(folder, filesMax)
 }
 
-/** The program answers each byte with a line: see container/launcher/meter.c. */
+/** Somebody may end the program, as the kernel does where memory is short; another one goes on. */
+const PROGRAMS_MAX = 5
+
 function meterByProgram(cwd: string, filesMax: number): Meter {
-  const waiting: ((usage: Usage) => void)[] = []
+  let programs = 1
+  let current = startProgram(cwd, filesMax)
+  return {
+    async measure() {
+      for (;;) {
+        const usage = await current.measure()
+        if (usage !== null) return usage
+        if (programs >= PROGRAMS_MAX) return UNKNOWN
+        programs += 1
+        current = startProgram(cwd, filesMax)
+      }
+    },
+    close: () => current.close(),
+  }
+}
+
+/**
+ * The program answers each byte with a line: see container/launcher/meter.c. Null: it has ended, or
+ * never began.
+ */
+function startProgram(cwd: string, filesMax: number) {
+  const waiting: ((usage: Usage | null) => void)[] = []
   const child = spawn(PROGRAMS.meter, [String(filesMax)], {
     cwd,
     stdio: ["pipe", "pipe", "ignore"],
@@ -37,15 +60,15 @@ function meterByProgram(cwd: string, filesMax: number): Meter {
   eachLine(child.stdout, (line) => waiting.shift()?.(readUsage(line)))
   function end(): void {
     hasEnded = true
-    for (const answer of waiting.splice(0)) answer(UNKNOWN)
+    for (const answer of waiting.splice(0)) answer(null)
   }
   child.once("error", end).once("close", end)
   // Writing to a program that has ended fails; its end has answered all by then.
   child.stdin.on("error", () => undefined)
   return {
-    measure() {
-      if (hasEnded) return Promise.resolve(UNKNOWN)
-      const { promise, resolve } = Promise.withResolvers<Usage>()
+    measure(): Promise<Usage | null> {
+      if (hasEnded) return Promise.resolve(null)
+      const { promise, resolve } = Promise.withResolvers<Usage | null>()
       waiting.push(resolve)
       child.stdin.write("\n")
       return promise

@@ -24,6 +24,17 @@ export function findWorkerd(servicePid: number): number | null {
   )
 }
 
+/** The variables that a process was started with. */
+export function readEnvironment(pid: number): Record<string, string> {
+  const lines = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")
+  return Object.fromEntries(lines.filter((line) => line !== "").map(splitLine))
+}
+
+function splitLine(line: string): [string, string] {
+  const [name = "", ...value] = line.split("=")
+  return [name, value.join("=")]
+}
+
 /** Processes below a service that are tools, and any that work in its workspaces. */
 export function findTools(servicePid: number, workDir: string): number[] {
   const below = new Set(processesBelow(servicePid))

@@ -6,6 +6,7 @@ import { z } from "zod"
 import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 import type { LoopbackServer } from "../../scripts/local/loopback-server.ts"
 import { parseJson } from "../../scripts/local/parse-json.ts"
+import { findRunner, readEnvironment } from "../faults/processes.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
@@ -75,6 +76,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     kills.push({ taskId, at })
     return void response.end("{}")
   }
+  if (request.method === "GET") return void response.writeHead(404).end()
   const { job_id: jobId, task_id: taskId, work } = order.parse(parseJson(body))
   const posted = { jobId, taskId, at }
   posts.push(posted)
@@ -188,12 +190,10 @@ describe.concurrent("a job whose task no runner takes", () => {
 
 /** Says that a runner's new process came up. */
 async function announce(boot: string): Promise<void> {
+  const { ANNOUNCE_TOKEN: token } = readEnvironment(findRunner(service.pid) ?? 0)
   const answered = await fetch(`${service.origin}/operator/runner-up`, {
     method: "POST",
-    headers: {
-      authorization: `Bearer ${service.operator.token}`,
-      "content-type": "application/json",
-    },
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify({ boot }),
   })
   expect(answered.status).toBe(200)

@@ -1,22 +1,10 @@
-import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { runnerHeaders } from "../../src/contract/protocol.ts"
-import { findRunner, killAll } from "../faults/processes.ts"
+import { findRunner, killAll, readEnvironment } from "../faults/processes.ts"
 import { startService } from "./service.ts"
 
 const OPERATORS_OWN = "a-token-that-the-operator-once-exported"
 const ANSWER_MS_MAX = 20_000
-
-/** What the runner of a service was started with. */
-function readEnvironment(pid: number): Record<string, string> {
-  const lines = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")
-  return Object.fromEntries(lines.filter((line) => line !== "").map(splitLine))
-}
-
-function splitLine(line: string): [string, string] {
-  const [name = "", ...value] = line.split("=")
-  return [name, value.join("=")]
-}
 
 it("has a runner that nobody on the machine can ask, and the Worker can, also a second one", async () => {
   await using service = await startService({ RUNNER_TOKEN: OPERATORS_OWN, RUNNER_CAPACITY: "1" })

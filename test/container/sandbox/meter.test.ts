@@ -1,9 +1,11 @@
+import { readFileSync, readlinkSync } from "node:fs"
 import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { findTiers } from "../../../container/sandbox/choose.ts"
 import { openMeter } from "../../../container/sandbox/meter.ts"
+import { killAll } from "../../faults/processes.ts"
 
 const UNKNOWN = { bytes: Infinity, files: Infinity }
 const hasProgram = (await findTiers()).length > 0
@@ -66,4 +68,18 @@ describe.for([
   test("holds a workspace that it cannot enter for more than any limit", async () => {
     expect(await measure(100, join(folder, "missing"))).toEqual(UNKNOWN)
   })
+})
+
+test("goes on where its program is killed", async ({ skip }) => {
+  skip(!hasProgram, "this machine has no sandbox")
+  const meter = openMeter("landlock", folder, 100)
+  expect(await meter.measure()).toEqual({ bytes: 0, files: 0 })
+  await writeFile(join(folder, "file"), Buffer.alloc(5000))
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ")
+  const programs = children.filter((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)
+  expect(programs).toHaveLength(1)
+  killAll(programs.map(Number))
+  expect((await meter.measure()).files).toBe(1)
+  expect((await meter.measure()).files).toBe(1)
+  meter.close()
 })
