@@ -33,7 +33,7 @@ import {
   runningTask,
 } from "./queued-task.ts"
 import { adoptTasks, closedTasks, reconcileTasks, tasksToCheck } from "./reconcile.ts"
-import { repeatWhileCalled } from "./repeat.ts"
+import { openRepeater } from "./repeat.ts"
 import { requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
 import type { SlotRequests } from "./request-slots.ts"
@@ -51,6 +51,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #notes = openJobNotes()
   readonly #slots: SlotRequests
   readonly #leaseClock = openLeaseClock()
+  readonly #repeatPump = openRepeater()
   #armedFor = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -167,10 +168,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   /** Requests slots and starts what got one; a call during another has that one go round again. */
-  readonly #pump = repeatWhileCalled(async (accountId: string) => {
-    const started = await this.#slots.request(accountId)
-    for (const task of started) this.#dispatch(accountId, task)
-  })
+  async #pump(accountId: string): Promise<void> {
+    await this.#repeatPump(async () => {
+      const started = await this.#slots.request(accountId)
+      for (const task of started) this.#dispatch(accountId, task)
+    })
+  }
 
   #dispatch(accountId: string, task: QueuedTask): void {
     const { id, allocation } = task
