@@ -25,7 +25,7 @@ process.umask(0o022)
 await removeLeftWorkspaces(settings.workDir)
 const latestChoice = keepChoosingSandbox(settings, () => process.exit(1))
 const runner = makeRunner(settings, latestChoice)
-const server = createServer(toListener((request) => runner.fetch(request)))
+const server = createServer(toListener(runner))
 server.listen(port, host, () => {
   const address = server.address()
   const bound = typeof address === "object" ? address?.port : null

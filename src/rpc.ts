@@ -121,6 +121,8 @@ export type RateLimiterRpc = DurableObject & {
   /** Says that an upload goes on; one that is not renewed counts as over after a while. */
   renewUpload(uploadId: string): Promise<void>
   endUpload(uploadId: string): Promise<void>
+  /** Whether the key is still one; takes nothing from its allowance. */
+  isValid(keyHash: string): Promise<boolean>
   /** Looks the key up anew at its next request. */
   forget(): Promise<void>
 }

@@ -2,13 +2,23 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 
-/** Makes a listener for node:http of a handler of web requests; bodies are buffered. */
-export function toListener(handle: (request: Request) => Promise<Response>): RequestListener {
-  async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+/** What answers web requests; `refuseHead` may answer one before its body is read. */
+export type Handler = {
+  refuseHead(headers: Headers): Response | undefined
+  fetch(request: Request): Promise<Response>
+}
+
+/** Makes a listener for node:http of a handler; bodies are buffered. */
+export function toListener(handler: Handler): RequestListener {
+  async function answer(incoming: IncomingMessage): Promise<Response> {
     const body = await readBody(incoming)
-    const response = body
-      ? await handle(toRequest(incoming, body))
-      : Response.json({ error: "The body is too large." }, { status: 413 })
+    if (!body) return Response.json({ error: "The body is too large." }, { status: 413 })
+    return await handler.fetch(toRequest(incoming, body))
+  }
+  async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const refusal = handler.refuseHead(toHeaders(incoming))
+    if (refusal) outgoing.shouldKeepAlive = false
+    const response = refusal ?? (await answer(incoming))
     outgoing.writeHead(response.status, Object.fromEntries(response.headers))
     outgoing.end(Buffer.from(await response.arrayBuffer()))
   }
@@ -32,13 +42,18 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer> 
 }
 
 function toRequest(incoming: IncomingMessage, body: Buffer<ArrayBuffer>): Request {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value !== undefined) headers.set(name, String(value))
-  }
+  const headers = toHeaders(incoming)
   return new Request(new URL(incoming.url ?? "/", "http://runner"), {
     method: incoming.method ?? "GET",
     headers,
     ...(body.length > 0 && { body }),
   })
+}
+
+function toHeaders(incoming: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers.set(name, String(value))
+  }
+  return headers
 }

@@ -13,13 +13,13 @@ import type { LatestChoice } from "../sandbox/keep-choosing.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { parseTask } from "../tasks/registry.ts"
 import { healthHandler } from "./health.ts"
+import type { Handler } from "./http-adapter.ts"
 import type { AcceptedTask } from "./run-task.ts"
 import { openRuns } from "./runs.ts"
 import type { Runs } from "./runs.ts"
 
 /** A runner without its port. */
-export type Runner = {
-  fetch(request: Request): Promise<Response>
+export type Runner = Handler & {
   /** Accepts no more tasks and interrupts the running ones; resolves when that is reported. */
   shutDown(): Promise<void>
 }
@@ -36,8 +36,9 @@ const fenceNumber = z.coerce.number().int().positive()
 export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice): Runner {
   const runs = openRuns(settings)
   let isShuttingDown = false
+  const refuseHead = tokenCheck(settings.token)
   const router = Router<RoutedRequest>({
-    before: [tokenCheck(settings.token), checkProtocol],
+    before: [({ headers }) => refuseHead(headers), checkProtocol],
     catch: toServerError,
     finally: [
       (response: Response | undefined) => response ?? refuse(404, "There is no such route."),
@@ -54,6 +55,7 @@ export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice)
     .delete("/tasks/:id", (request) => killTask(request, runs))
     .get("/health", healthHandler(runs, settings, latestChoice))
   return {
+    refuseHead,
     fetch: (request) => router.fetch(request),
     async shutDown() {
       isShuttingDown = true
@@ -100,10 +102,10 @@ function refuse(status: number, error: string): Response {
 }
 
 /** Makes a check that answers 401 to requests without the token; null accepts all requests. */
-function tokenCheck(token: string | null): (request: Request) => Response | undefined {
+function tokenCheck(token: string | null): (headers: Headers) => Response | undefined {
   if (token === null) return () => undefined
   const expected = digestOf(`Bearer ${token}`)
-  return ({ headers }) => {
+  return (headers) => {
     const given = digestOf(headers.get("authorization") ?? "")
     if (timingSafeEqual(given, expected)) return undefined
     return Response.json({ error: "token" }, { status: 401 })

@@ -97,8 +97,10 @@ async function relay(
   const arriving = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve).once("error", reject)
   })
-  // A receiver may answer without reading the whole request; its answer still counts.
-  pipeline(incoming, outgoing).catch(() => undefined)
+  // A receiver may answer without reading the whole request, or not be there at all: then the rest
+  // is read and dropped, since Miniflare's server does not survive a request that is destroyed.
+  outgoing.once("close", () => incoming.unpipe(outgoing).resume())
+  incoming.pipe(outgoing)
   const response = await arriving
   answer.writeHead(response.statusCode ?? 502, carriedHeaders(response))
   await pipeline(response, answer)

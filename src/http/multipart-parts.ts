@@ -37,20 +37,30 @@ export async function* readParts(
     onDone: () => received.push({ kind: "done" }),
   })
   for await (const chunk of wholeDashes(body)) {
-    parser.write(chunk)
+    parse(() => parser.write(chunk))
     for (const event of received.splice(0)) {
       if (event.kind === "done") return
       if (event.kind === "error") throw refuse(event.error)
       yield event
     }
   }
-  parser.end()
+  parse(() => parser.end())
   for (const event of received) {
     if (event.kind === "done") return
     if (event.kind === "error") throw refuse(event.error)
     yield event
   }
   throw endsEarly()
+}
+
+/** The parser decodes a `filename*` by itself, and throws where it is not encoded as it should be. */
+function parse(step: () => void): void {
+  try {
+    step()
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error
+    throw unprocessable("file", "its filename* is not percent-encoded UTF-8", error)
+  }
 }
 
 function receivePart(info: PartInfo, received: Received[]): (bytes: Uint8Array | null) => void {
@@ -110,7 +120,8 @@ function join(one: Uint8Array, other: Uint8Array): Uint8Array {
 function refuse(error: MultipartError): Problem {
   if (error._tag === "EndNotReached") return endsEarly()
   if (error._tag === "BadHeaders") {
-    const message = "its name, or another header of its part, holds a control character"
+    const message =
+      "the headers of its part cannot be read: expected a Content-Disposition with a name"
     return unprocessable("file", message)
   }
   if (error._tag === "ReachedLimit") {

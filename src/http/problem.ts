@@ -17,6 +17,7 @@ export const PROBLEMS = {
   payload_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body has another media type" },
   range_not_satisfiable: { status: 416, title: "There is nothing in this range" },
+  expectation_failed: { status: 417, title: "The Expect header cannot be met" },
   misdirected_request: { status: 421, title: "The host is not one of this service" },
   unprocessable: { status: 422, title: "Fields of the request cannot be used" },
   rate_limit_exceeded: { status: 429, title: "The key made too many requests" },

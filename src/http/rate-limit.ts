@@ -49,6 +49,10 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     return { account, limit, allowed, remaining, resetSeconds }
   }
 
+  async isValid(hash: string): Promise<boolean> {
+    return (await this.#holderOf(hash)) !== null
+  }
+
   async beginUpload(uploadId: string): Promise<boolean> {
     const now = Date.now()
     for (const [id, until] of this.#uploads) if (until <= now) this.#uploads.delete(id)

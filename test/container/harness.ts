@@ -8,6 +8,7 @@ import { promisify } from "node:util"
 import { chooseSandbox } from "../../container/sandbox/choose.ts"
 import type { SandboxChoice } from "../../container/sandbox/choose.ts"
 import { toListener } from "../../container/server/http-adapter.ts"
+import type { Handler } from "../../container/server/http-adapter.ts"
 import { makeRunner } from "../../container/server/server.ts"
 import { makeSettings, readEnvironment } from "../../container/settings.ts"
 import type { RunnerSettings } from "../../container/settings.ts"
@@ -54,8 +55,8 @@ export async function startHarness(
   const io = makeIoServer("a-token")
   const choosing = choice ? Promise.resolve(choice) : chooseOnce(settings)
   const runner = makeRunner(settings, () => choosing)
-  const ioServer = await listen((request) => io.fetch(request))
-  const server = await listen((request) => runner.fetch(request))
+  const ioServer = await listen({ fetch: (request) => io.fetch(request) })
+  const server = await listen(runner)
   const harness: Harness = {
     io,
     ioOrigin: ioServer.origin,
@@ -128,9 +129,9 @@ export function makeOrder(of: {
   }
 }
 
-/** Serves a handler of web requests on a loopback port. */
-export async function listen(handle: (request: Request) => Promise<Response>) {
-  const server = createServer(toListener(handle))
+/** Serves what answers web requests on a loopback port. */
+export async function listen(handler: Pick<Handler, "fetch"> & Partial<Handler>) {
+  const server = createServer(toListener({ refuseHead: () => undefined, ...handler }))
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve)
   })

@@ -25,7 +25,7 @@ let lines: LogLine[]
 
 beforeEach(async () => {
   workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
-  worker = await listen((request) => io.fetch(request))
+  worker = await listen({ fetch: (request) => io.fetch(request) })
 })
 
 afterEach(async () => {

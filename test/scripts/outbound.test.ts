@@ -156,3 +156,24 @@ describe("the outbound handler", () => {
     await gone.promise
   })
 })
+
+it("leaves the request whole where the host cannot be reached", async () => {
+  // No packet goes to this address: there is no connection to a broadcast one.
+  const resolve = to("255.255.255.255")
+  const handler = makeOutbound({ allowedHosts: ["host.example:8080"], resolve })
+  const sockets: unknown[] = []
+  const port = await listen((incoming, answer) => {
+    // As Miniflare's server counts the requests of a connection.
+    answer.once("finish", () => sockets.push(incoming.socket))
+    void handler(incoming, answer)
+  })
+  const headers = { [OUTBOUND_URL_HEADER]: "http://host.example:8080/" }
+  const outgoing = request({ port, host: "127.0.0.1", method: "POST", headers })
+  outgoing.end("{}")
+  const answer = await new Promise<IncomingMessage>((done, failed) => {
+    outgoing.once("response", done).once("error", failed)
+  })
+  expect(answer.headers[OUTBOUND_ERROR_HEADER]).toMatch(/^the connection failed \(E/)
+  await text(answer)
+  expect(sockets).toEqual([expect.anything()])
+})

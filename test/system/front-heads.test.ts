@@ -156,6 +156,11 @@ describe("a request that is malformed is refused", () => {
   })
 })
 
+test("an expectation that is unknown is refused in the service's own words", async () => {
+  const asked = head("GET /v1/health HTTP/1.1", own(), "Expect: nonsense")
+  expect(readProblem(await exchange(port, asked))).toEqual([417, "expectation_failed"])
+})
+
 describe("any byte is answered, and the service goes on", () => {
   const PLACES: [string, (byte: string) => string][] = [
     ["in a target", (byte) => head(`GET /v1/he${byte}alth HTTP/1.1`, own())],
@@ -243,6 +248,16 @@ describe.concurrent("a client that is too slow is let go", () => {
     const answer = await readAll(socket, 2 * HEAD_MS_MAX)
     expect(readProblem(answer)).toEqual([408, "request_timeout"])
     expect(Date.now() - begunMs).toBeLessThan(HEAD_MS_MAX)
+  })
+
+  test("in a body that was refused", { timeout: 2 * BODY_MS_MAX }, async () => {
+    const begunMs = Date.now()
+    const socket = connect(port, "127.0.0.1")
+    socket.write(head("POST /v1/files HTTP/1.1", own(), "Content-Length: 100000"))
+    const dripping = setInterval(() => socket.write("b"), 500)
+    socket.once("close", () => clearInterval(dripping))
+    expect(statusesIn(await readAll(socket, BODY_MS_MAX))).toEqual([401])
+    expect(Date.now() - begunMs).toBeLessThan(BODY_MS_MAX)
   })
 
   test("in its body", { timeout: 2 * BODY_MS_MAX }, async () => {

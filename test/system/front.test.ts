@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
+import { listKeys, revokeKey } from "../../scripts/keys/operator.ts"
 import { openAccount } from "../corpus/account.ts"
 import type { Account } from "../corpus/account.ts"
 import { makeMarker } from "../corpus/canaries.ts"
@@ -135,6 +136,27 @@ test("a caller reads events, and waits for a job", async () => {
   expect(await events.text()).toContain('"completed"')
   const waited = await account.call(`/commands/${id}`, { headers: { prefer: "wait=20" } })
   expect(await waited.json()).toMatchObject({ status: "success" })
+})
+
+test("a caller is refused at once though its body is yet to come", async () => {
+  const lines = [own(), "Content-Type: application/json", "Content-Length: 10"]
+  const answer = await exchange(port, head("POST /v1/commands HTTP/1.1", ...lines))
+  expect(statusesIn(answer)).toEqual([401])
+})
+
+test("a caller whose key is revoked reads no more of its events", async () => {
+  const revoked = await service.makeKey("revoked", "paid")
+  const theirs = openAccount(service.origin, revoked)
+  const id = await theirs.start({
+    ffmpeg_command: "ffmpeg -re -f lavfi -i testsrc=size=64x64:rate=10 -t 8 {{out_1}}",
+    input_files: {},
+    output_files: { out_1: "out.mp4" },
+  })
+  const events = (await theirs.call(`/jobs/${id}/events`)).text()
+  const listed = await listKeys(service.operator)
+  const own = listed.find(({ account: name }) => name === "revoked")
+  await revokeKey(service.operator, own?.id ?? "")
+  expect(await events).not.toContain('"completed"')
 })
 
 test("a caller is always answered where the Worker does not want the body", async () => {

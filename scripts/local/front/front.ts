@@ -59,6 +59,9 @@ export async function listen(options: FrontOptions): Promise<void> {
   server.maxHeadersCount = HEADERS_MAX + 1
   server.on("request", serve)
   server.on("checkContinue", serve)
+  server.on("checkExpectation", (incoming: IncomingMessage, answer: ServerResponse) => {
+    void refuse(incoming, answer, unexpected())
+  })
   server.on("connect", (_, socket: Socket) => void refuseConnection(socket, noTunnel()))
   server.on("clientError", (error: Error, socket: Socket) => {
     endConnection(socket, open.get(socket), error)
@@ -119,6 +122,10 @@ function tooLarge(): Problem {
 
 function tooSlow(message: string): Problem {
   return new Problem("request_timeout", message)
+}
+
+function unexpected(): Problem {
+  return new Problem("expectation_failed", "Expect is 100-continue, or is left out.")
 }
 
 function noTunnel(): Problem {

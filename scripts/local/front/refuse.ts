@@ -5,6 +5,8 @@ import type { Problem } from "../../../src/http/problem.ts"
 import { SHARED_HEADERS } from "../../../src/http/shared-headers.ts"
 import { newId } from "../../../src/ids.ts"
 
+const REST_MS_MAX = 10_000
+
 /** Answers a request in the shape of the service's own errors; its body is read and dropped. */
 export async function refuse(
   incoming: IncomingMessage,
@@ -17,7 +19,7 @@ export async function refuse(
   const body = await response.text()
   if (answer.headersSent || answer.destroyed) return
   if (expect !== undefined) answer.shouldKeepAlive = false
-  incoming.resume()
+  dropRest(incoming)
   answer.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
     ...SHARED_HEADERS,
@@ -26,6 +28,17 @@ export async function refuse(
     "x-request-id": requestId,
   })
   answer.end(body)
+}
+
+/**
+ * Reads and drops what comes of a body that nobody wants, so that its sender gets to read the
+ * answer, and closes the connection where that takes long.
+ */
+export function dropRest(incoming: IncomingMessage): void {
+  incoming.resume()
+  if (incoming.complete) return
+  const timer = setTimeout(() => incoming.socket.destroy(), REST_MS_MAX)
+  incoming.once("close", () => clearTimeout(timer))
 }
 
 /** Answers on a connection whose bytes are no request that was understood, and closes it. */

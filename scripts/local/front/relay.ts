@@ -2,7 +2,7 @@ import { request } from "node:http"
 import type { Agent, IncomingMessage, ServerResponse } from "node:http"
 import { pipeline } from "node:stream"
 import { Problem } from "../../../src/http/problem.ts"
-import { refuse } from "./refuse.ts"
+import { dropRest, refuse } from "./refuse.ts"
 
 /**
  * Headers of one connection and not of the message, those that frame it, which are written anew,
@@ -29,9 +29,14 @@ export function relay(incoming: IncomingMessage, answer: ServerResponse, target:
   outgoing.once("response", (response) => passBack(response, answer))
   outgoing.on("error", () => void refuse(incoming, answer, unreachable()))
   // An answer may come before all of the body; what is left of that is read and dropped.
-  answer.once("finish", () => incoming.unpipe(outgoing).resume())
+  answer.once("finish", () => {
+    incoming.unpipe(outgoing)
+    dropRest(incoming)
+  })
   answer.once("close", () => outgoing.destroy())
   if (hasBody(incoming)) {
+    // workerd closes a connection whose head is long in coming, also where only the body is.
+    outgoing.flushHeaders()
     incoming.pipe(outgoing)
     return
   }

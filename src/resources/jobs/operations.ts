@@ -108,10 +108,22 @@ async function followEvents(c: AppContext): Promise<Response> {
     return c.body(null, 204)
   }
   const states = followJob(c.env, jobIdOf(c, job.id), STREAM_MS_MAX)
-  const stream = streamEvents(states, seen, (state) =>
+  const stream = streamEvents(whileKeyHolds(c, states), seen, (state) =>
     viewJob(baseUrl(c), state.job, state.progress),
   )
   return c.body(stream, 200, EVENT_HEADERS)
+}
+
+/** States of a job as long as the key of the request is not revoked. */
+async function* whileKeyHolds<State>(
+  c: AppContext,
+  states: AsyncGenerator<State>,
+): AsyncGenerator<State, void> {
+  const hash = c.get("keyHash")
+  for await (const state of states) {
+    if (!(await c.env.RATE_LIMITER.getByName(hash).isValid(hash))) return
+    yield state
+  }
 }
 
 async function retry(c: AppContext) {

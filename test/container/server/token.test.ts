@@ -1,3 +1,5 @@
+import { once } from "node:events"
+import { connect } from "node:net"
 import { expect, test } from "vitest"
 import { problemOfHost, readEnvironment } from "../../../container/settings.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, runnerHeaders } from "../../../src/contract/protocol.ts"
@@ -69,4 +71,19 @@ test.each(["0.0.0.0", "::", "10.0.0.7", "127.example.com", "runner"])(
 
 test.each(["", "short"])("the token %j is too short", (token) => {
   expect(() => readEnvironment({ RUNNER_TOKEN: token })).toThrow("RUNNER_TOKEN")
+})
+
+test("a runner refuses who has no token before it reads a body", async () => {
+  const harness = await startHarness({ token: TOKEN })
+  const socket = connect(Number(new URL(harness.runnerOrigin).port), "127.0.0.1")
+  try {
+    socket.write(
+      "POST /tasks HTTP/1.1\r\nHost: runner\r\nContent-Length: 8388607\r\n\r\nthe beginning of a body",
+    )
+    const [first] = await once(socket, "data")
+    expect(String(first)).toMatch(/^HTTP\/1\.1 401 /)
+  } finally {
+    socket.destroy()
+    await harness.close()
+  }
 })

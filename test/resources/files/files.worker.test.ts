@@ -111,6 +111,11 @@ describe("POST /files", () => {
       "file",
     ],
     [
+      "a filename* that is not percent-encoded UTF-8",
+      multipart(["--b", `${part}; filename*=UTF-8''%E4.mp4`, "", "one", "--b--", ""]),
+      "file",
+    ],
+    [
       "a file and a file_url",
       multipart([
         "--b",
