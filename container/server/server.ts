@@ -38,7 +38,7 @@ export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice)
   let isShuttingDown = false
   const refuseHead = tokenCheck(settings.token)
   const router = Router<RoutedRequest>({
-    before: [({ headers }) => refuseHead(headers), checkProtocol],
+    before: [(request: Request) => refuseHead(request.headers), checkProtocol],
     catch: toServerError,
     finally: [
       (response: Response | undefined) => response ?? refuse(404, "There is no such route."),
