@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
+import { asInvocation } from "../../scripts/local/d1-limits.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import type { Env } from "../../src/env.ts"
 import { newId } from "../../src/ids.ts"
@@ -10,6 +11,7 @@ import { newTask, startingTask } from "../../src/pipeline/dispatch/queued-task.t
 import type { RunnerAnswer } from "../../src/rpc.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import { openTaskQueue } from "../../src/storage/task-queue.ts"
+import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
 import { createJob } from "../../src/storage/job-drafts.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import { draftJob, draftTask } from "../../src/storage/job-drafts.ts"
@@ -53,6 +55,39 @@ describe("a task for a container", () => {
     return { jobId: id, taskId: task.task.id }
   }
 
+  /** Works with a dispatcher's queue in which the task has just got a slot. */
+  function inQueue<Value>(
+    { jobId, taskId }: { jobId: string; taskId: string },
+    work: (queue: TaskQueue, task: QueuedTask) => Promise<Value>,
+  ): Promise<Value> {
+    const object = env.DISPATCHER.getByName(crypto.randomUUID())
+    return runInDurableObject(object, (_, { storage }) => {
+      const queue = openTaskQueue(storage.sql)
+      const made = newTask({ id: taskId, jobId, pool: "media", priority: 50, blocked: false })
+      const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
+      queue.add(task)
+      return work(queue, task)
+    })
+  }
+
+  it("is dispatched anew where the invocation before had no statements of D1 left", async () => {
+    const made = await makeWaitingTask()
+    const containers = withContainers({
+      post: () => Promise.resolve({ status: 202, text: JSON.stringify({ boot: "a-boot" }) }),
+    })
+    await inQueue(made, async (queue, task) => {
+      const spent = asInvocation(async () => {
+        const statement = env.DB.prepare("select 1")
+        for (let spentOf = 0; spentOf < 10; spentOf += 1) {
+          await env.DB.batch(Array.from({ length: 100 }, () => statement))
+        }
+        return await dispatchTask(containers, queue, accountId, task)
+      })
+      await expect(spent).rejects.toThrow("statements of an invocation")
+      expect(await dispatchTask(containers, queue, accountId, task)).toBe("running")
+    })
+  })
+
   it("is handed over again until there is a container, at one fence and at no cost", async () => {
     const { jobId, taskId } = await makeWaitingTask()
     const answers: (RunnerAnswer | Error)[] = [
@@ -72,12 +107,7 @@ describe("a task for a container", () => {
         return answer
       },
     })
-    const object = env.DISPATCHER.getByName(crypto.randomUUID())
-    const outcome = await runInDurableObject(object, async (_, { storage }) => {
-      const queue = openTaskQueue(storage.sql)
-      const made = newTask({ id: taskId, jobId, pool: "media", priority: 50, blocked: false })
-      const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
-      queue.add(task)
+    const outcome = await inQueue({ jobId, taskId }, async (queue, task) => {
       const outcome = await dispatchTask(containers, queue, accountId, task)
       return [outcome, queue.find(taskId)]
     })

@@ -22,6 +22,8 @@ const FULL_MS_MAX = 10_000
 const RETRY_MS = 200
 /** A platform that has no container to give refuses those who ask it too often. */
 const RETRY_MS_MAX = 2_000
+/** An invocation that has used up its statements of D1 gets no more; the next alarm's has new ones. */
+const CLAIM_TRIES_MAX = 6
 
 /** `superseded`: the task got another allocation meanwhile, or left the queue. */
 export type DispatchOutcome = "running" | "gone" | "no capacity" | "superseded"
@@ -60,8 +62,10 @@ export async function dispatchTask(
   })
 }
 
+/** Throws where D1 does not answer for some seconds; the dispatch is then made again. */
 async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<ClaimedTask | null> {
-  for (let waitMs = RETRY_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)) {
+  let waitMs = RETRY_MS
+  for (let tries = 1; ; tries += 1) {
     const task = findOwn()
     if (!task || task.slot === null || task.allocation === null) return null
     const { id: taskId, jobId, slot, allocation } = task
@@ -70,7 +74,9 @@ async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<Cla
       return await claimTask(databaseOf(env, accountId), made)
     } catch (error) {
       logError("dispatch.claim_failed", { error: String(error) })
+      if (tries === CLAIM_TRIES_MAX) throw error
       await scheduler.wait(waitMs)
+      waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
     }
   }
 }
