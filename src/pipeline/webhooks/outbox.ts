@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts"
 import { newId } from "../../ids.ts"
+import { viewJob } from "../../kinds/job-record.ts"
 import { recordOf } from "../../kinds/registry.ts"
 import { logError } from "../../log.ts"
 import type { NewDelivery } from "../../storage/deliveries.ts"
@@ -20,16 +21,27 @@ export function makeEndDelivery(
   const { job } = ended
   if (job.webhookUrl === null || !isFinal(job.state)) return undefined
   const type = `${job.kind}.${job.state}`
-  const timestamp = new Date(now).toISOString()
   return {
     id: newId(),
     jobId: job.id,
     type,
     url: job.webhookUrl,
-    body: writeEvent({ type, timestamp, data: recordOf(ended) }),
+    body: writeEnd(type, ended, now),
     state: "waiting",
     nextTryAt: now,
     createdAt: now,
+  }
+}
+
+/** A job whose own record cannot be made ends too, and tells of it as every job is listed. */
+function writeEnd(type: string, ended: JobSnapshot, now: number): string {
+  const timestamp = new Date(now).toISOString()
+  const { job } = ended
+  try {
+    return writeEvent({ type, timestamp, data: recordOf(ended) })
+  } catch (error) {
+    logError("webhooks.record_failed", { job_id: job.id, error: String(error) })
+    return writeEvent({ type, timestamp, data: viewJob(`${job.origin}/v1`, job, null) })
   }
 }
 

@@ -83,16 +83,43 @@ describe("a message that comes after its job's end", () => {
   })
 })
 
-describe("a job whose end cannot be written", () => {
-  it("holds up no other job's lease", async () => {
-    const [bad, good] = [await makeClaimedJob(accountId), await makeClaimedJob(accountId)]
-    // Its budget is spent, and of its kind there is no record that its webhook could tell.
+describe("a job of a kind that this version does not know", () => {
+  it("ends, and its webhook says so", async () => {
+    const { jobId, taskId } = await makeClaimedJob(accountId)
     await env.DB.batch([
       env.DB.prepare(
         "update jobs set kind = 'nosuch', webhook_url = 'https://x.example/' where id = ?",
-      ).bind(bad.jobId),
-      env.DB.prepare("update tasks set failures = 2 where id = ?").bind(bad.taskId),
+      ).bind(jobId),
+      env.DB.prepare("update tasks set failures = 2 where id = ?").bind(taskId),
     ])
+    await queueRunning([taskId])
+    await inDispatcher(async (running) => await running.alarm())
+    expect(await jobOf(jobId)).toMatchObject({ state: "failed", errorCode: "runner_lost" })
+    const body = await env.DB.prepare("select body from deliveries where job_id = ?")
+      .bind(jobId)
+      .first<string>("body")
+    expect(JSON.parse(body ?? "")).toMatchObject({
+      type: "nosuch.failed",
+      data: { id: jobId, status: "failed", error: { code: "runner_lost" } },
+    })
+  })
+})
+
+describe("a job whose end cannot be written", () => {
+  /** Its budget is spent, and D1 refuses every row that says so. */
+  async function refuseEnd({ jobId, taskId }: { jobId: string; taskId: string }) {
+    await env.DB.batch([
+      env.DB.prepare(
+        `create trigger "refuses ${jobId}" before update of state on jobs when new.id = '${jobId}'
+         begin select raise(abort, 'this job cannot end'); end`,
+      ),
+      env.DB.prepare("update tasks set failures = 2 where id = ?").bind(taskId),
+    ])
+  }
+
+  it("holds up no other job's lease", async () => {
+    const [bad, good] = [await makeClaimedJob(accountId), await makeClaimedJob(accountId)]
+    await refuseEnd(bad)
     await queueRunning([bad.taskId, good.taskId])
     await inDispatcher(async (running) => await running.alarm())
     expect(await taskOf(good.jobId)).toMatchObject({ state: "waiting", failures: 1 })
@@ -100,12 +127,7 @@ describe("a job whose end cannot be written", () => {
 
   it("holds up no other run that was lost with its process", async () => {
     const [bad, good] = [await makeClaimedJob(accountId), await makeClaimedJob(accountId)]
-    await env.DB.batch([
-      env.DB.prepare(
-        "update jobs set kind = 'nosuch', webhook_url = 'https://x.example/' where id = ?",
-      ).bind(bad.jobId),
-      env.DB.prepare("update tasks set failures = 2 where id = ?").bind(bad.taskId),
-    ])
+    await refuseEnd(bad)
     await queueRunning([bad.taskId, good.taskId], { leaseUntil: Date.now() + LEASE_MS })
     await dispatcher.runsLost(accountId, { boot: "another" }).catch(() => undefined)
     expect(await taskOf(good.jobId)).toMatchObject({ state: "waiting", failures: 1 })
