@@ -22,6 +22,7 @@ import { dispatchTask } from "./dispatch-task.ts"
 import { expireJobs } from "./expire.ts"
 import { openJobNotes } from "./job-notes.ts"
 import { openLeaseClock } from "./lease-clock.ts"
+import { openNextAlarm } from "./next-alarm.ts"
 import {
   isDispatching,
   isLeaseOver,
@@ -33,13 +34,11 @@ import {
   runningTask,
 } from "./queued-task.ts"
 import { adoptTasks, closedTasks, reconcileTasks, tasksToCheck } from "./reconcile.ts"
-import { openRepeater } from "./repeat.ts"
 import { requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
 import type { SlotRequests } from "./request-slots.ts"
 import { openWatchers } from "./watchers.ts"
 
-const ALARM_MS = 5_000
 /** Each takes some statements of D1, of which an invocation has a thousand; the next ends others. */
 const ENDED_AT_ONCE_MAX = 40
 
@@ -51,13 +50,15 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #notes = openJobNotes()
   readonly #slots: SlotRequests
   readonly #leaseClock = openLeaseClock()
-  readonly #repeatPump = openRepeater()
-  #armedFor = 0
+  readonly #nextAlarm: ReturnType<typeof openNextAlarm>
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#queue = openTaskQueue(ctx.storage.sql)
-    this.#slots = openSlotRequests(env, this.#queue)
+    this.#nextAlarm = openNextAlarm(ctx.storage)
+    this.#slots = openSlotRequests(env, this.#queue, (accountId, task) => {
+      this.#dispatch(accountId, task)
+    })
   }
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
@@ -69,7 +70,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     this.#inBackground(this.#note(accountId))
     // What a blocked task waits for may have come while the call was on its way.
     const isAnyBlocked = tasks.some((task) => task.blocked)
-    this.#inBackground(isAnyBlocked ? this.tasksEnded(accountId, []) : this.#pump(accountId))
+    if (isAnyBlocked) this.#inBackground(this.tasksEnded(accountId, []))
+    else this.#pump(accountId)
   }
 
   async renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean> {
@@ -93,7 +95,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     }
     const ids = [...ending, ...this.#queue.blocked()].map((task) => task.id)
     await this.#removeClosed(accountId, ids, killed)
-    await this.#pump(accountId)
+    this.#pump(accountId)
   }
 
   async progressOf(jobId: string): Promise<Progress | null> {
@@ -125,18 +127,18 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
         await this.#requeue(accountId, id, (task) => isRunLost(task, lost))
       })
     }
-    await this.#pump(accountId)
+    this.#pump(accountId)
   }
 
   async wake(accountId: string): Promise<void> {
     this.#slots.forgetOwing()
-    await this.#pump(accountId)
+    this.#pump(accountId)
   }
 
   async planChanged(accountId: string): Promise<void> {
     this.#slots.forgetPlan()
     this.#slots.forgetOwing()
-    await this.#pump(accountId)
+    this.#pump(accountId)
   }
 
   async handOver(
@@ -148,13 +150,13 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     }
     const task = this.#queue.underWay().find(isIts)
     const isDone = !task || (await this.#requeue(accountId, task.id, isIts, true))
-    await this.#pump(accountId)
+    this.#pump(accountId)
     return isDone
   }
 
   override async alarm(): Promise<void> {
     const accountId = this.#queue.account()
-    this.#armedFor = 0
+    this.#nextAlarm.wentOff()
     if (accountId === null) return
     await doOrLog("dispatcher.check_leases_failed", {}, () => this.#checkLeases(accountId))
     const ids = tasksToCheck(this.#queue, Date.now())
@@ -162,17 +164,14 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       this.#removeClosed(accountId, ids, true),
     )
     await doOrLog("dispatcher.expire_failed", {}, () => this.#expire(accountId))
-    await doOrLog("dispatcher.pump_failed", {}, () => this.#pump(accountId))
+    this.#pump(accountId)
     if (!this.#notes.isEmpty()) this.#inBackground(this.#note(accountId))
     if (!this.#queue.isEmpty() || this.#queue.hasUsedAllocations()) await this.#arm(accountId)
   }
 
-  /** Requests slots and starts what got one; a call during another has that one go round again. */
-  async #pump(accountId: string): Promise<void> {
-    await this.#repeatPump(async () => {
-      const started = await this.#slots.request(accountId)
-      for (const task of started) this.#dispatch(accountId, task)
-    })
+  /** Requests slots and starts what gets one; nobody waits for a pool that has to end a container. */
+  #pump(accountId: string): void {
+    this.#inBackground(this.#slots.request(accountId))
   }
 
   #dispatch(accountId: string, task: QueuedTask): void {
@@ -187,7 +186,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (outcome === "no capacity") {
         await this.#requeue(accountId, id, (now) => now.allocation === allocation && !now.boot)
       }
-      if (outcome !== "running") await this.#pump(accountId)
+      if (outcome !== "running") this.#pump(accountId)
     })
     this.#inBackground(done.finally(() => this.#dispatching.delete(id)))
   }
@@ -232,7 +231,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async #expire(accountId: string): Promise<void> {
     const over = await expireJobs(this.env, this.#queue, accountId)
     for (const id of over) this.#remove(id, true)
-    if (over.length > 0) await this.#pump(accountId)
+    if (over.length > 0) this.#pump(accountId)
   }
 
   /** Requeues a task that is lost, ends its run and releases its slot; false where its run goes on. */
@@ -289,12 +288,9 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async #arm(accountId: string): Promise<void> {
-    const now = Date.now()
-    // One that is further off was set by a clock that was ahead; one that is long over was lost.
-    if (Math.abs(this.#armedFor - now) <= ALARM_MS) return
+    if (this.#nextAlarm.isArmed()) return
     this.#queue.saveAccount(accountId)
-    await this.ctx.storage.setAlarm(now + ALARM_MS)
-    this.#armedFor = now + ALARM_MS
+    await this.#nextAlarm.arm()
   }
 
   #inBackground(work: Promise<unknown>): void {

@@ -6,6 +6,7 @@ import type { SlotRequest } from "../../rpc.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { openPlanLimits } from "./plan-limits.ts"
 import { startingTask } from "./queued-task.ts"
+import { repeatWhileCalled } from "./repeat.ts"
 
 const READY_MAX = 100
 
@@ -14,11 +15,40 @@ const OWING_MS = 4_000
 
 export type SlotRequests = ReturnType<typeof openSlotRequests>
 
-/** Requests slots from the pools for the tasks of a queue. */
-export function openSlotRequests(env: Env, queue: TaskQueue) {
+/**
+ * Requests slots from the pools for the tasks of a queue, and calls `start` with each task that got
+ * one, saved so. A pool that is slow, since it ends a container first, holds up no other.
+ */
+export function openSlotRequests(
+  env: Env,
+  queue: TaskQueue,
+  start: (accountId: string, task: QueuedTask) => void,
+) {
   /** When each pool that owes slots was asked. */
   const owing = new Map<string, number>()
   const limits = openPlanLimits(env)
+  const requests = new Map<string, (accountId: string) => Promise<void>>()
+  async function requestOnce(accountId: string, pool: string): Promise<void> {
+    const { runningJobsMax, slotsShareMax } = await limits.read(accountId)
+    const now = Date.now()
+    const askedAt = owing.get(pool)
+    if (askedAt !== undefined && Math.abs(now - askedAt) < OWING_MS) return
+    owing.delete(pool)
+    const held = queue.underWay().filter((task) => task.pool === pool)
+    const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
+    const wanted = queue.ready(room, now, pool).length
+    const inUse = held.flatMap(({ allocation }) => allocation ?? [])
+    const tasks = await tryRequest(env, queue, { accountId, pool, wanted, slotsShareMax, inUse })
+    if (tasks.length < wanted) owing.set(pool, Date.now())
+    for (const task of tasks) start(accountId, task)
+  }
+  function requestsOf(pool: string): (accountId: string) => Promise<void> {
+    const known = requests.get(pool)
+    if (known) return known
+    const made = repeatWhileCalled(async (accountId: string) => await requestOnce(accountId, pool))
+    requests.set(pool, made)
+    return made
+  }
   return {
     /** Lets the next request go to a pool, or to all, though it owes slots. */
     forgetOwing(pool?: string): void {
@@ -28,31 +58,12 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
     /** Has the plan of the account read anew by the next request. */
     forgetPlan: () => limits.forget(),
     /**
-     * Requests slots for ready tasks, and releases those whose task is over; answers the tasks
-     * that got a slot, saved so.
+     * Requests slots for ready tasks, and releases those whose task is over. A call during a request
+     * to a pool has that one made again.
      */
-    async request(accountId: string): Promise<QueuedTask[]> {
-      const { runningJobsMax, slotsShareMax } = await limits.read(accountId)
-      const now = Date.now()
-      for (const [pool, askedAt] of owing)
-        if (Math.abs(now - askedAt) >= OWING_MS) owing.delete(pool)
-      const underWay = queue.underWay()
+    async request(accountId: string): Promise<void> {
       const pools = new Set([...Object.keys(POOLS), ...queue.pools()])
-      const started = await Promise.all(
-        [...pools]
-          .filter((pool) => !owing.has(pool))
-          .map(async (pool) => {
-            const held = underWay.filter((task) => task.pool === pool)
-            const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
-            const wanted = queue.ready(room, now, pool).length
-            const inUse = held.flatMap(({ allocation }) => allocation ?? [])
-            const wish = { accountId, pool, wanted, slotsShareMax, inUse }
-            const tasks = await tryRequest(env, queue, wish)
-            if (tasks.length < wanted) owing.set(pool, Date.now())
-            return tasks
-          }),
-      )
-      return started.flat()
+      await Promise.all([...pools].map(async (pool) => await requestsOf(pool)(accountId)))
     },
   }
 }
