@@ -161,6 +161,12 @@ function slotProblemTables(sql: SqlStorage) {
         .exec<{ slot: string }>("select slot from unended_slots")
         .toArray()
         .map(({ slot }) => slot),
+    /** Those of them that could not be ended so far. */
+    slotsNotEnded: () =>
+      sql
+        .exec<{ slot: string }>("select slot from unended_slots where failed_at > 0")
+        .toArray()
+        .map(({ slot }) => slot),
     saveToEnd(slot: string): void {
       sql.exec("insert or ignore into unended_slots (slot) values (?)", slot)
     },

@@ -1,130 +1,24 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { beforeEach, describe, expect, it } from "vitest"
-import { asInvocation } from "../../scripts/local/d1-limits.ts"
-import type { TaskOrder } from "../../src/contract/task.ts"
-import type { Env } from "../../src/env.ts"
-import { newId } from "../../src/ids.ts"
-import { dispatchTask } from "../../src/pipeline/dispatch/dispatch-task.ts"
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { Pool } from "../../src/pipeline/dispatch/pool.ts"
-import { newTask, startingTask } from "../../src/pipeline/dispatch/queued-task.ts"
-import type { RunnerAnswer } from "../../src/rpc.ts"
-import { databaseOf } from "../../src/storage/database.ts"
-import { openTaskQueue } from "../../src/storage/task-queue.ts"
-import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
-import { createJob } from "../../src/storage/job-drafts.ts"
-import { readSnapshot } from "../../src/storage/transitions.ts"
-import { draftJob, draftTask } from "../../src/storage/job-drafts.ts"
-import { jobFacts } from "../support/job-facts.ts"
-
-/** What the objects of containers are asked, and what they answer; there are none in these tests. */
-type Containers = {
-  post?: (order: TaskOrder) => Promise<RunnerAnswer>
-  end?: (slot: string, allocation: number) => Promise<boolean>
-}
-
-function withContainers({ post, end }: Containers): Env {
-  function getByName(slot: string) {
-    return { post, end: (allocation: number) => end?.(slot, allocation) }
-  }
-  const others = { RUNNER_ORIGIN: undefined, RUNNER_INSTANCES: "1" }
-  const faked: object = { ...env, ...others, MEDIA_RUNNER: { getByName } }
-  if (!isEnv(faked)) throw new Error("no environment")
-  return faked
-}
-
-function isEnv(made: object): made is Env {
-  return "MEDIA_RUNNER" in made && "DB" in made
-}
-
-describe("a task for a container", () => {
-  const accountId = newId()
-  const database = databaseOf(env, accountId)
-
-  async function makeWaitingTask() {
-    const id = newId()
-    const facts = jobFacts(null)
-    const work = { kind: "command" as const, commands: [["x"]], outputs: [], run_seconds_max: 1 }
-    const task = draftTask(facts, { pool: "media", jobId: id, work, inputs: [], blocked: false })
-    const request = { input_files: {}, output_files: {} }
-    await createJob(database, {
-      job: draftJob(facts, { id, kind: "command", request }),
-      tasks: [task],
-      files: [],
-    })
-    return { jobId: id, taskId: task.task.id }
-  }
-
-  /** Works with a dispatcher's queue in which the task has just got a slot. */
-  function inQueue<Value>(
-    { jobId, taskId }: { jobId: string; taskId: string },
-    work: (queue: TaskQueue, task: QueuedTask) => Promise<Value>,
-  ): Promise<Value> {
-    const object = env.DISPATCHER.getByName(crypto.randomUUID())
-    return runInDurableObject(object, (_, { storage }) => {
-      const queue = openTaskQueue(storage.sql)
-      const made = newTask({ id: taskId, jobId, pool: "media", priority: 50, blocked: false })
-      const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
-      queue.add(task)
-      return work(queue, task)
-    })
-  }
-
-  it("is dispatched anew where the invocation before had no statements of D1 left", async () => {
-    const made = await makeWaitingTask()
-    const containers = withContainers({
-      post: () => Promise.resolve({ status: 202, text: JSON.stringify({ boot: "a-boot" }) }),
-    })
-    await inQueue(made, async (queue, task) => {
-      const spent = asInvocation(async () => {
-        const statement = env.DB.prepare("select 1")
-        for (let spentOf = 0; spentOf < 10; spentOf += 1) {
-          await env.DB.batch(Array.from({ length: 100 }, () => statement))
-        }
-        return await dispatchTask(containers, queue, accountId, task)
-      })
-      await expect(spent).rejects.toThrow("statements of an invocation")
-      expect(await dispatchTask(containers, queue, accountId, task)).toBe("running")
-    })
-  })
-
-  it("is handed over again until there is a container, at one fence and at no cost", async () => {
-    const { jobId, taskId } = await makeWaitingTask()
-    const answers: (RunnerAnswer | Error)[] = [
-      { status: 503, text: "There is no Container instance available at this time." },
-      { status: 429, text: "you are requesting too many containers per second" },
-      new Error("no answer in time"),
-      { status: 202, text: JSON.stringify({ boot: "a-boot" }) },
-    ]
-    const fences: number[] = []
-    const containers = withContainers({
-      async post({ fence, allocation }) {
-        fences.push(fence)
-        expect(allocation).toBe(7)
-        const answer = answers[fences.length - 1]
-        if (!answer) throw new Error("it was asked too often")
-        if (answer instanceof Error) throw answer
-        return answer
-      },
-    })
-    const outcome = await inQueue({ jobId, taskId }, async (queue, task) => {
-      const outcome = await dispatchTask(containers, queue, accountId, task)
-      return [outcome, queue.find(taskId)]
-    })
-    expect(outcome).toMatchObject(["running", { state: "running", boot: "a-boot" }])
-    expect(fences).toEqual([1, 1, 1, 1])
-    const read = await readSnapshot(database, jobId)
-    expect(read?.tasks).toMatchObject([{ failures: 0, interruptions: 0, fence: 1 }])
-  })
-})
+import { LIMITS } from "../../src/plans.ts"
+import type { SlotAllocation } from "../../src/rpc.ts"
+import { withContainers } from "../support/containers.ts"
 
 describe("a slot that is a container", () => {
   let ended: { slot: string; allocation: number }[]
+  let handedOver: Pick<SlotAllocation, "id" | "slot">[]
   let answer: () => Promise<boolean>
   let number = 0
 
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
   beforeEach(() => {
     ended = []
+    handedOver = []
     answer = () => Promise.resolve(true)
   })
 
@@ -138,6 +32,7 @@ describe("a slot that is a container", () => {
         ended.push({ slot, allocation })
         return await answer()
       },
+      handOver: (allocation) => void handedOver.push(allocation),
     })
     return runInDurableObject(object, (_, ctx) =>
       work(new Pool(ctx, { ...containers, RUNNER_INSTANCES })),
@@ -208,7 +103,7 @@ describe("a slot that is a container", () => {
 
   it("is ended before its account gets it again, where an end of it failed", async () => {
     answer = () => Promise.resolve(false)
-    const [refused, reasons, given, after] = await inPool(async (pool) => {
+    const [refused, reasons, given] = await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await request(pool, "a", 0, [mine?.id ?? 0])
       await request(pool, "b", 1)
@@ -216,13 +111,41 @@ describe("a slot that is a container", () => {
       const again = await request(pool, "a", 1)
       const failing = await pool.degradedReasons()
       answer = () => Promise.resolve(true)
-      return [again, failing, await request(pool, "a", 1), await pool.degradedReasons()]
+      await pool.alarm()
+      await expect.poll(async () => await pool.degradedReasons()).toEqual([])
+      return [again, failing, await request(pool, "a", 1)]
     })
     expect(refused).toEqual([])
     expect(reasons).toEqual(["slot_not_ended"])
     expect(given).toHaveLength(1)
-    expect(after).toEqual([])
-    expect(ended).toHaveLength(3)
+    expect(ended).toHaveLength(2)
+  })
+
+  it("that cannot be ended is waited for once, and not by later requests", async () => {
+    answer = () => Promise.resolve(false)
+    await inPool(async (pool) => {
+      const [mine] = (await request(pool, "a", 1)) ?? []
+      await request(pool, "a", 0, [mine?.id ?? 0])
+      await request(pool, "b", 1)
+      await request(pool, "b", 1)
+      await request(pool, "c", 1)
+    })
+    expect(ended).toHaveLength(1)
+  })
+
+  it("that cannot be ended is none that an account could get, where it waits for its turn", async () => {
+    answer = () => Promise.resolve(false)
+    const [first, second] = await inPool(async (pool) => {
+      const [one, two, three] = (await request(pool, "holder", 3)) ?? []
+      await request(pool, "holder", 2, [three?.id ?? 0])
+      await request(pool, "rival", 1)
+      const now = Date.now()
+      vi.spyOn(Date, "now").mockImplementation(() => now + LIMITS.trial.runSecondsMax * 1000)
+      await pool.alarm()
+      return [one, two]
+    }, "3")
+    expect(handedOver).toEqual([second])
+    expect(first?.id).toBeLessThan(second?.id ?? 0)
   })
 
   it("is ended before anybody gets it, where its runner fell silent", async () => {

@@ -146,7 +146,10 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return made
   }
 
-  /** Ends what a free slot holds; one that could not be ended is kept from everybody until it is. */
+  /**
+   * Ends what a free slot holds; one that could not be ended is kept from everybody until the alarm
+   * has ended it, so that no request waits for it again.
+   */
   async #end(slot: string, number: number): Promise<boolean> {
     const isEnded = await destroySlot(this.env, slot, number)
     if (isEnded) this.#tables.noteEnded(slot)
@@ -154,10 +157,14 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return isEnded
   }
 
-  /** What the pool decides by; a plain runner keeps nothing of an account in a slot. */
+  /**
+   * What the pool decides by: the slots that can be used. A plain runner keeps nothing of an account
+   * in a slot.
+   */
   #state(pool: string): PoolState {
     const settings = settingsOf(this.env)
-    const names = slotNames(pool, settings)
+    const notEnded = new Set(this.#tables.slotsNotEnded())
+    const names = slotNames(pool, settings).filter((name) => !notEnded.has(name))
     const isPlain = settings.RUNNER_ORIGIN !== undefined
     const allocations = this.#tables.all()
     const taken = new Set(allocations.map(({ slot }) => slot))

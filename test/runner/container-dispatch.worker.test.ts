@@ -1,0 +1,96 @@
+import { runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { describe, expect, it } from "vitest"
+import { asInvocation } from "../../scripts/local/d1-limits.ts"
+import { newId } from "../../src/ids.ts"
+import { dispatchTask } from "../../src/pipeline/dispatch/dispatch-task.ts"
+import { newTask, startingTask } from "../../src/pipeline/dispatch/queued-task.ts"
+import type { RunnerAnswer } from "../../src/rpc.ts"
+import { databaseOf } from "../../src/storage/database.ts"
+import { createJob, draftJob, draftTask } from "../../src/storage/job-drafts.ts"
+import { openTaskQueue } from "../../src/storage/task-queue.ts"
+import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
+import { readSnapshot } from "../../src/storage/transitions.ts"
+import { withContainers } from "../support/containers.ts"
+import { jobFacts } from "../support/job-facts.ts"
+
+describe("a task for a container", () => {
+  const accountId = newId()
+  const database = databaseOf(env, accountId)
+
+  async function makeWaitingTask() {
+    const id = newId()
+    const facts = jobFacts(null)
+    const work = { kind: "command" as const, commands: [["x"]], outputs: [], run_seconds_max: 1 }
+    const task = draftTask(facts, { pool: "media", jobId: id, work, inputs: [], blocked: false })
+    const request = { input_files: {}, output_files: {} }
+    await createJob(database, {
+      job: draftJob(facts, { id, kind: "command", request }),
+      tasks: [task],
+      files: [],
+    })
+    return { jobId: id, taskId: task.task.id }
+  }
+
+  /** Works with a dispatcher's queue in which the task has just got a slot. */
+  function inQueue<Value>(
+    { jobId, taskId }: { jobId: string; taskId: string },
+    work: (queue: TaskQueue, task: QueuedTask) => Promise<Value>,
+  ): Promise<Value> {
+    const object = env.DISPATCHER.getByName(crypto.randomUUID())
+    return runInDurableObject(object, (_, { storage }) => {
+      const queue = openTaskQueue(storage.sql)
+      const made = newTask({ id: taskId, jobId, pool: "media", priority: 50, blocked: false })
+      const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
+      queue.add(task)
+      return work(queue, task)
+    })
+  }
+
+  it("is dispatched anew where the invocation before had no statements of D1 left", async () => {
+    const made = await makeWaitingTask()
+    const containers = withContainers({
+      post: () => Promise.resolve({ status: 202, text: JSON.stringify({ boot: "a-boot" }) }),
+    })
+    await inQueue(made, async (queue, task) => {
+      const spent = asInvocation(async () => {
+        const statement = env.DB.prepare("select 1")
+        for (let spentOf = 0; spentOf < 10; spentOf += 1) {
+          await env.DB.batch(Array.from({ length: 100 }, () => statement))
+        }
+        return await dispatchTask(containers, queue, accountId, task)
+      })
+      await expect(spent).rejects.toThrow("statements of an invocation")
+      expect(await dispatchTask(containers, queue, accountId, task)).toBe("running")
+    })
+  })
+
+  it("is handed over again until there is a container, at one fence and at no cost", async () => {
+    const { jobId, taskId } = await makeWaitingTask()
+    const answers: (RunnerAnswer | Error)[] = [
+      { status: 503, text: "There is no Container instance available at this time." },
+      { status: 429, text: "you are requesting too many containers per second" },
+      new Error("no answer in time"),
+      { status: 202, text: JSON.stringify({ boot: "a-boot" }) },
+    ]
+    const fences: number[] = []
+    const containers = withContainers({
+      async post({ fence, allocation }) {
+        fences.push(fence)
+        expect(allocation).toBe(7)
+        const answer = answers[fences.length - 1]
+        if (!answer) throw new Error("it was asked too often")
+        if (answer instanceof Error) throw answer
+        return answer
+      },
+    })
+    const outcome = await inQueue({ jobId, taskId }, async (queue, task) => {
+      const outcome = await dispatchTask(containers, queue, accountId, task)
+      return [outcome, queue.find(taskId)]
+    })
+    expect(outcome).toMatchObject(["running", { state: "running", boot: "a-boot" }])
+    expect(fences).toEqual([1, 1, 1, 1])
+    const read = await readSnapshot(database, jobId)
+    expect(read?.tasks).toMatchObject([{ failures: 0, interruptions: 0, fence: 1 }])
+  })
+})

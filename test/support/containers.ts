@@ -1,0 +1,35 @@
+import { env } from "cloudflare:workers"
+import type { TaskOrder } from "../../src/contract/task.ts"
+import type { Env } from "../../src/env.ts"
+import type { RunnerAnswer, SlotAllocation } from "../../src/rpc.ts"
+
+/** What the objects of containers are asked, and what they answer; there are none in tests. */
+type Containers = {
+  post?: (order: TaskOrder) => Promise<RunnerAnswer>
+  end?: (slot: string, allocation: number) => Promise<boolean>
+  /** What a dispatcher is asked of an allocation of its account. */
+  handOver?: (allocation: Pick<SlotAllocation, "id" | "slot">) => void
+}
+
+/** The environment of a service whose runners are containers, of which there is one a pool. */
+export function withContainers({ post, end, handOver }: Containers): Env {
+  function getByName(slot: string) {
+    return { post, end: (allocation: number) => end?.(slot, allocation) }
+  }
+  const dispatcher = {
+    wake: () => Promise.resolve(),
+    handOver(_: string, { id, slot }: SlotAllocation) {
+      handOver?.({ id, slot })
+      return Promise.resolve(true)
+    },
+  }
+  const DISPATCHER = { getByName: () => dispatcher }
+  const others = { RUNNER_ORIGIN: undefined, RUNNER_INSTANCES: "1", DISPATCHER }
+  const faked: object = { ...env, ...others, MEDIA_RUNNER: { getByName } }
+  if (!isEnv(faked)) throw new Error("no environment")
+  return faked
+}
+
+function isEnv(made: object): made is Env {
+  return "MEDIA_RUNNER" in made && "DB" in made
+}
