@@ -38,7 +38,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       accountId,
       number,
       wanted: Math.max(0, request.wanted - idle),
-      waitingSince: known && known.wanted > 0 ? known.waitingSince : now,
+      // A moment ahead was told by a clock that has been put right.
+      waitingSince: known && known.wanted > 0 ? Math.min(known.waitingSince, now) : now,
       slotsShareMax: request.slotsShareMax ?? 1,
       heardAt: now,
       // Turns are allocation numbers; one that a wrong clock made must not keep the account waiting.

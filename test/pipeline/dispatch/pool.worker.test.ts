@@ -95,6 +95,19 @@ describe("the pool", () => {
     expect(await request("b", { wanted: 1 })).toHaveLength(1)
   })
 
+  it("lets nobody wait since a moment that a clock days ahead told", async () => {
+    await request("a", { wanted: 2 })
+    await request("b", { wanted: 1 })
+    await runInDurableObject(pool, (_, { storage: { sql } }) => {
+      sql.exec("update waits set since = ?", Date.now() + 30 * 24 * 3600 * 1000)
+    })
+    await request("b", { wanted: 1 })
+    const b = await runInDurableObject(pool, (_, { storage: { sql } }) =>
+      openSlotTables(sql).requester("b"),
+    )
+    expect(b?.waitingSince).toBeLessThanOrEqual(Date.now())
+  })
+
   it("takes back idle slots that are no longer wanted", async () => {
     const [used = 0] = ids(await request("a", { wanted: 2 }))
     expect(ids(await request("a", { wanted: 0, inUse: [used] }))).toEqual([used])
