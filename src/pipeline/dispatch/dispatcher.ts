@@ -17,7 +17,6 @@ import { openTaskQueue } from "../../storage/task-queue.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { isRunningAt, listOpenTasks } from "../../storage/tasks.ts"
 import type { OpenTask } from "../../storage/tasks.ts"
-import { endJob } from "../settle/settle.ts"
 import { dispatchTask } from "./dispatch-task.ts"
 import { expireJobs } from "./expire.ts"
 import { openJobNotes } from "./job-notes.ts"
@@ -37,10 +36,8 @@ import { adoptTasks, closedTasks, reconcileTasks, tasksToCheck } from "./reconci
 import { requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
 import type { SlotRequests } from "./request-slots.ts"
+import { endUnstartable } from "./unstartable.ts"
 import { openWatchers } from "./watchers.ts"
-
-/** Each takes some statements of D1, of which an invocation has a thousand; the next ends others. */
-const ENDED_AT_ONCE_MAX = 40
 
 /** Queues an account's tasks, holds their leases and knows their progress; one per account. */
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
@@ -132,6 +129,11 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async wake(accountId: string): Promise<void> {
     this.#slots.forgetOwing()
+    if (this.#queue.account() === null) {
+      // A pool that knows the account tells a queue that does not: what it knew is lost.
+      await this.tick(accountId)
+      this.#slots.requestAnew()
+    }
     this.#pump(accountId)
   }
 
@@ -262,12 +264,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async #reconcile(accountId: string, open: OpenTask[]): Promise<void> {
     const unstartable = reconcileTasks(this.#queue, open, Date.now())
-    for (const { jobId, failure } of unstartable.slice(0, ENDED_AT_ONCE_MAX)) {
-      await doOrLog("dispatcher.end_job_failed", { job_id: jobId }, async () => {
-        await endJob(this.env, { accountId, jobId }, { state: "failed", failure })
-        for (const task of this.#queue.ofJob(jobId)) this.#remove(task.id, true)
-      })
-    }
+    const over = await endUnstartable(this.env, this.#queue, accountId, unstartable)
+    for (const id of over) this.#remove(id, true)
     const waitMs = this.#queue.nextReadyIn(Date.now())
     // Tasks that back off start without a call from anybody.
     if (waitMs !== null) {

@@ -55,6 +55,10 @@ export function openSlotRequests(
       if (pool === undefined) owing.clear()
       else owing.delete(pool)
     },
+    /** Has every pool asked, since what was requested before is not known. */
+    requestAnew(): void {
+      for (const pool of Object.keys(POOLS)) queue.saveRequest(pool, { number: 0, isOpen: true })
+    },
     /** Has the plan of the account read anew by the next request. */
     forgetPlan: () => limits.forget(),
     /**

@@ -6,6 +6,8 @@ import { newId } from "../../../src/ids.ts"
 import { Dispatcher } from "../../../src/pipeline/dispatch/dispatcher.ts"
 import type { SlotRequest } from "../../../src/rpc.ts"
 import { databaseOf } from "../../../src/storage/database.ts"
+import { openSlotTables } from "../../../src/storage/slot-allocations.ts"
+import { claimTask } from "../../../src/storage/tasks.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
 import { makeQueuedJob } from "../../support/queued-job.ts"
 
@@ -58,4 +60,31 @@ it("a pool that does not answer holds up no task of another, nor those that come
     await dispatcher.tasksEnded(accountId, [])
     await ctx.storage.deleteAlarm()
   })
+})
+
+it("a slot that a dispatcher held before it lost its storage is released, unless its run goes on", async () => {
+  const accountId = newId()
+  const [pool, dispatcher] = [env.POOL.getByName("light"), env.DISPATCHER.getByName(accountId)]
+  async function ask(number: number, wanted: number) {
+    const request = { accountId, number, wanted, inUse: [], released: [] }
+    return (await pool.requestSlots("light", request)) ?? []
+  }
+  async function held(): Promise<number[]> {
+    return await runInDurableObject(pool, (_, { storage: { sql } }) =>
+      openSlotTables(sql)
+        .of(accountId)
+        .map(({ id }) => id),
+    )
+  }
+  const [running] = await ask(1, 2)
+  if (!running) throw new Error("no slot")
+  const { jobId, taskId } = await makeQueuedJob(accountId)
+  const { id: allocation, slot } = running
+  await claimTask(databaseOf(env, accountId), { taskId, jobId, slot, allocation, now: Date.now() })
+  await env.DB.batch([
+    env.DB.prepare("update jobs set state = 'running' where id = ?").bind(jobId),
+    env.DB.prepare("update tasks set pool = 'light' where id = ?").bind(taskId),
+  ])
+  await dispatcher.wake(accountId)
+  await expect.poll(held, { timeout: 3000 }).toEqual([allocation])
 })

@@ -1,0 +1,25 @@
+import type { Env } from "../../env.ts"
+import { doOrLog } from "../../log.ts"
+import type { TaskQueue } from "../../storage/task-queue.ts"
+import { endJob } from "../settle/settle.ts"
+import type { UnstartableJob } from "./reconcile.ts"
+
+/** Each takes some statements of D1, of which an invocation has a thousand; the next ends others. */
+const ENDED_AT_ONCE_MAX = 40
+
+/** Ends jobs that can never start. Answers the ids of queued tasks whose jobs are over. */
+export async function endUnstartable(
+  env: Env,
+  queue: TaskQueue,
+  accountId: string,
+  unstartable: UnstartableJob[],
+): Promise<string[]> {
+  const over: string[] = []
+  for (const { jobId, failure } of unstartable.slice(0, ENDED_AT_ONCE_MAX)) {
+    await doOrLog("dispatcher.end_job_failed", { job_id: jobId }, async () => {
+      await endJob(env, { accountId, jobId }, { state: "failed", failure })
+      over.push(...queue.ofJob(jobId).map(({ id }) => id))
+    })
+  }
+  return over
+}
