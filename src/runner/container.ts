@@ -128,9 +128,15 @@ class Runner extends Container<Env> implements RunnerRpc {
     }
   }
 
+  /** An end that failed refuses only the calls that waited for it. */
   async #endContainer(): Promise<void> {
-    this.#ending = this.destroy()
-    await this.#ending
+    const ending = this.destroy()
+    this.#ending = ending
+    try {
+      await ending
+    } finally {
+      if (this.#ending === ending) this.#ending = null
+    }
   }
 
   async #call(method: string, path: string, body: string | null = null) {

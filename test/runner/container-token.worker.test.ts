@@ -84,13 +84,22 @@ describe("the object of a container", () => {
     running: boolean
     hasSandbox: boolean
     tokens: string[]
+    /** How many ends of it fail. */
+    endsFailing: number
     asked: Asked[]
     wanted: string | null
   }
 
   beforeEach(() => {
     object = env.POOL.getByName(crypto.randomUUID())
-    container = { running: false, hasSandbox: true, tokens: [], asked: [], wanted: null }
+    container = {
+      running: false,
+      hasSandbox: true,
+      tokens: [],
+      endsFailing: 0,
+      asked: [],
+      wanted: null,
+    }
   })
 
   /** A container as workerd has them: its runner wants the token that it was started with. */
@@ -107,6 +116,8 @@ describe("the object of a container", () => {
       },
       monitor: () => stopped.promise,
       async destroy() {
+        container.endsFailing -= 1
+        if (container.endsFailing >= 0) throw new Error("it could not be ended")
         container.running = false
         stopped.resolve()
       },
@@ -171,6 +182,18 @@ describe("the object of a container", () => {
     expect(refused).toMatchObject({ status: 401 })
     expect(taken).toMatchObject({ status: 202 })
     expect(container.tokens).toHaveLength(2)
+  })
+
+  it("ends it again where the end failed, so that no later order is refused for that", async () => {
+    const order = await makeOrder()
+    await inRunner((runner) => runner.post(order))
+    container.wanted = "a-token-that-was-never-kept"
+    container.endsFailing = 1
+    const statuses = await inRunner(async (runner) => {
+      const refused = await runner.post(order).catch(() => null)
+      return [refused, await runner.post(order), await runner.post(order)]
+    })
+    expect(statuses).toMatchObject([null, { status: 401 }, { status: 202 }])
   })
 
   it("waits before another start, and longer each time, where containers have no sandbox", async () => {
