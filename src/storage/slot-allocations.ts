@@ -125,7 +125,7 @@ function slotTable(sql: SqlStorage) {
           slot,
         )
         .toArray()[0]?.accountId ?? null,
-    /** The number that a slot was last allocated under; 0 where it is fresh. */
+    /** The number that a slot was last allocated or ended under; 0 where it is fresh. */
     lastAllocationOf: (slot: string) =>
       sql
         .exec<{ id: number }>("select last_grant as id from slots where slot = ?", slot)
@@ -137,6 +137,10 @@ function slotTable(sql: SqlStorage) {
         made.accountId,
         made.id,
       )
+    },
+    /** A slot is about to be ended under a number, and refuses lower ones from then on. */
+    saveNumber(slot: string, number: number): void {
+      sql.exec("update slots set last_grant = max(last_grant, ?) where slot = ?", number, slot)
     },
     /** The highest number that an allocation has had of those that are plausible. */
     lastAllocation: (now: number) =>

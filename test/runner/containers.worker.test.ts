@@ -161,6 +161,22 @@ describe("a slot that is a container", () => {
     expect(ended).toHaveLength(1)
   })
 
+  it("is allocated under a number that its end does not make late, also by a clock put right", async () => {
+    const given = await inPool(async (pool) => {
+      const [mine] = (await request(pool, "a", 1)) ?? []
+      await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
+      await request(pool, "a", 0, [mine?.id ?? 0])
+      const [now, number] = [Date.now(), ended.length]
+      const clock = vi.spyOn(Date, "now").mockImplementation(() => now + 3_600_000)
+      await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
+      await pool.alarm()
+      await expect.poll(() => ended.length).toBe(number + 1)
+      clock.mockRestore()
+      return await request(pool, "a", 1)
+    })
+    expect(given?.[0]?.id).toBeGreaterThanOrEqual(ended[0]?.allocation ?? Infinity)
+  })
+
   it("is tried again by the alarm, also where nobody wants it", async () => {
     answer = () => Promise.reject(new Error("gone"))
     await inPool(async (pool) => {

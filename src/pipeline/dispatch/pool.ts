@@ -152,6 +152,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
    * has ended it, so that no request waits for it again.
    */
   async #end(slot: string, number: number): Promise<boolean> {
+    this.#tables.saveNumber(slot, number)
     const isEnded = await destroySlot(this.env, slot, number)
     if (isEnded) this.#tables.noteEnded(slot)
     else this.#tables.noteEndFailed(slot, Date.now())
