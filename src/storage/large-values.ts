@@ -51,6 +51,15 @@ export async function writeValue(
   return await writeText(writer, prefix, JSON.stringify(value))
 }
 
+/**
+ * What several writes answer. Where one fails it throws once the others are over too, so that whoever
+ * abandons what was written finds all of it.
+ */
+export async function allWritten<Value>(writes: Promise<Value>[]): Promise<Value[]> {
+  await Promise.allSettled(writes)
+  return await Promise.all(writes)
+}
+
 /** The text at an object's key; null where it is gone. */
 export async function readText(bucket: R2Bucket, objectKey: string): Promise<string | null> {
   return (await (await bucket.get(objectKey))?.text()) ?? null

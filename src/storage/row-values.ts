@@ -1,7 +1,7 @@
 import type { TaskWork } from "../contract/task.ts"
 import { jobPrefix, deliveryPrefix, prefixOf } from "./objects.ts"
 import type { JobDraft } from "./job-drafts.ts"
-import { writeText, writeValue } from "./large-values.ts"
+import { allWritten, writeText, writeValue } from "./large-values.ts"
 import type { ValueWriter } from "./large-values.ts"
 import type { NewDelivery } from "./deliveries.ts"
 import type { File } from "./schema/files.ts"
@@ -16,7 +16,7 @@ import type { JobSnapshot, Transition } from "./transitions.ts"
 export async function fitDraft(writer: ValueWriter, draft: JobDraft): Promise<JobDraft> {
   const { job } = draft
   const prefix = jobPrefix(writer.database.accountId, job.id)
-  const [requestObjectKey, ...workObjectKeys] = await Promise.all([
+  const [requestObjectKey = null, ...workObjectKeys] = await allWritten([
     writeValue(writer, prefix, job.request),
     ...draft.tasks.map(({ task }) => writeValue(writer, prefix, task.work)),
   ])
