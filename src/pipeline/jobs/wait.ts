@@ -68,8 +68,16 @@ async function nextChange(
   }
 }
 
-/** How far an open job is, from the dispatcher that knows; null where it is over or not begun. */
+/**
+ * How far an open job is, from the dispatcher that knows; null where it is over or not begun, or where
+ * that one cannot be reached: the job itself is shown all the same.
+ */
 export async function progressOf(env: Env, job: Job): Promise<Progress | null> {
   if (isFinal(job.state)) return null
-  return await env.DISPATCHER.getByName(job.accountId).progressOf(job.id)
+  try {
+    return await env.DISPATCHER.getByName(job.accountId).progressOf(job.id)
+  } catch (error) {
+    logError("progress.dispatcher_lost", { job_id: job.id, error: String(error) })
+    return null
+  }
 }
