@@ -3,6 +3,7 @@ import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import type { TaskQueue } from "../../storage/task-queue.ts"
+import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { expiryTransition, waitingSince } from "../settle/expiry.ts"
 import { transitionJob } from "../settle/settle.ts"
 
@@ -36,10 +37,12 @@ async function expireJob(
   queue: TaskQueue,
   { accountId, jobId, waitMsMax }: { accountId: string; jobId: string; waitMsMax: number },
 ): Promise<number | null> {
-  const { applied, snapshot } = await transitionJob(env, { accountId, jobId }, (read) => {
+  function compute(read: JobSnapshot): Transition | null {
     const isTaken = queue.ofJob(jobId).some(({ state }) => state === "running")
     return isTaken ? null : expiryTransition(read, { now: Date.now(), waitMsMax })
-  })
+  }
+  const job = { accountId, jobId }
+  const { applied, snapshot } = await transitionJob(env, job, compute, { needsValues: false })
   if (applied || !snapshot || isFinal(snapshot.job.state)) return null
   return waitingSince(snapshot)
 }

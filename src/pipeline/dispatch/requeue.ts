@@ -3,6 +3,7 @@ import { databaseOf } from "../../storage/database.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { listOpenTasks } from "../../storage/tasks.ts"
 import type { OpenTask } from "../../storage/tasks.ts"
+import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { transitionJob } from "../settle/settle.ts"
 import { requeueTransition } from "../settle/transitions.ts"
 import type { RequeueCause } from "../settle/transitions.ts"
@@ -38,9 +39,11 @@ export async function requeueLost(
   if (cause === "failure" && slot && allocation) {
     await env.POOL.getByName(task.pool).slotDistrusted({ slot, allocation })
   }
-  const { applied, snapshot } = await transitionJob(env, { accountId, jobId }, (read) =>
-    isStillLost() ? requeueTransition(read, { taskId, fence, cause, now: Date.now() }) : null,
-  )
+  function compute(read: JobSnapshot): Transition | null {
+    return isStillLost() ? requeueTransition(read, { taskId, fence, cause, now: Date.now() }) : null
+  }
+  const job = { accountId, jobId }
+  const { applied, snapshot } = await transitionJob(env, job, compute, { needsValues: false })
   const known = snapshot?.tasks.find(({ id }) => id === taskId)
   const goesOn = known?.state === "running" && known.fence === fence
   if (!applied && (goesOn || !isStillLost())) return null

@@ -1,6 +1,7 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Report } from "../../contract/report.ts"
 import type { Env } from "../../env.ts"
+import { logError } from "../../log.ts"
 import type { TaskRun } from "../../rpc.ts"
 import type { ReportReceipt } from "../../runner/io.ts"
 import { databaseOf } from "../../storage/database.ts"
@@ -78,25 +79,28 @@ export async function endJob(
   job: JobId,
   end: { state: FinalState; failure: Failure },
 ): Promise<string[]> {
-  const { applied, taskIds } = await transitionJob(env, job, (snapshot) =>
-    isFinal(snapshot.job.state) ? null : endTransition(snapshot, { ...end, now: Date.now() }),
-  )
+  function compute(snapshot: JobSnapshot): Transition | null {
+    if (isFinal(snapshot.job.state)) return null
+    return endTransition(snapshot, { ...end, now: Date.now() })
+  }
+  const { applied, taskIds } = await transitionJob(env, job, compute, { needsValues: false })
   return applied ? taskIds : []
 }
 
 /**
  * Reads, computes and writes until nobody else wrote in between; `applied` is false where the
- * transition is null.
+ * transition is null. One that does not need large values is made of rows where R2 does not answer.
  */
 export async function transitionJob(
   env: Env,
   { accountId, jobId }: JobId,
   compute: (snapshot: JobSnapshot) => Transition | null,
+  { needsValues = true }: { needsValues?: boolean } = {},
 ): Promise<{ applied: boolean; taskIds: string[]; snapshot: JobSnapshot | null }> {
   const database = databaseOf(env, accountId)
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const read = await readSnapshot(database, jobId)
-    const snapshot = read && (await wholeSnapshot(env.MEDIA, read))
+    const snapshot = read && (await readValues(env, read, needsValues))
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
     if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
@@ -114,6 +118,16 @@ export async function transitionJob(
     await abandonValues(env, writer)
   }
   throw new Error(`job ${jobId} was changed by others ${TRIES_MAX} times in a row`)
+}
+
+async function readValues(env: Env, read: JobSnapshot, areNeeded: boolean): Promise<JobSnapshot> {
+  try {
+    return await wholeSnapshot(env.MEDIA, read)
+  } catch (error) {
+    if (areNeeded) throw error
+    logError("settle.values_not_read", { job_id: read.job.id, error: String(error) })
+    return read
+  }
 }
 
 function endsEarly({ job }: Transition): boolean {
