@@ -53,9 +53,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     super(ctx, env)
     this.#queue = openTaskQueue(ctx.storage.sql)
     this.#nextAlarm = openNextAlarm(ctx.storage)
-    this.#slots = openSlotRequests(env, this.#queue, (accountId, task) => {
-      this.#dispatch(accountId, task)
-    })
+    this.#slots = openSlotRequests(env, this.#queue)
   }
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
@@ -173,7 +171,11 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   /** Requests slots and starts what gets one; nobody waits for a pool that has to end a container. */
   #pump(accountId: string): void {
-    this.#inBackground(this.#slots.request(accountId))
+    this.#inBackground(
+      this.#slots.request(accountId, (task) => {
+        this.#dispatch(accountId, task)
+      }),
+    )
   }
 
   #dispatch(accountId: string, task: QueuedTask): void {

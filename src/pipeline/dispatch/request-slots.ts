@@ -6,7 +6,7 @@ import type { SlotRequest } from "../../rpc.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { openPlanLimits } from "./plan-limits.ts"
 import { startingTask } from "./queued-task.ts"
-import { repeatWhileCalled } from "./repeat.ts"
+import { openRepeater } from "./repeat.ts"
 
 const READY_MAX = 100
 
@@ -16,23 +16,19 @@ const OWING_MS = 4_000
 export type SlotRequests = ReturnType<typeof openSlotRequests>
 
 /**
- * Requests slots from the pools for the tasks of a queue, and calls `start` with each task that got
- * one, saved so. A pool that is slow, since it ends a container first, holds up no other.
+ * Requests slots from the pools for the tasks of a queue. A pool that is slow, since it ends a
+ * container first, holds up no other.
  */
-export function openSlotRequests(
-  env: Env,
-  queue: TaskQueue,
-  start: (accountId: string, task: QueuedTask) => void,
-) {
+export function openSlotRequests(env: Env, queue: TaskQueue) {
   /** When each pool that owes slots was asked. */
   const owing = new Map<string, number>()
   const limits = openPlanLimits(env)
-  const requests = new Map<string, (accountId: string) => Promise<void>>()
-  async function requestOnce(accountId: string, pool: string): Promise<void> {
+  const repeaters = new Map<string, ReturnType<typeof openRepeater>>()
+  async function requestOnce(accountId: string, pool: string): Promise<QueuedTask[]> {
     const { runningJobsMax, slotsShareMax } = await limits.read(accountId)
     const now = Date.now()
     const askedAt = owing.get(pool)
-    if (askedAt !== undefined && Math.abs(now - askedAt) < OWING_MS) return
+    if (askedAt !== undefined && Math.abs(now - askedAt) < OWING_MS) return []
     owing.delete(pool)
     const held = queue.underWay().filter((task) => task.pool === pool)
     const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
@@ -40,14 +36,12 @@ export function openSlotRequests(
     const inUse = held.flatMap(({ allocation }) => allocation ?? [])
     const tasks = await tryRequest(env, queue, { accountId, pool, wanted, slotsShareMax, inUse })
     if (tasks.length < wanted) owing.set(pool, Date.now())
-    for (const task of tasks) start(accountId, task)
+    return tasks
   }
-  function requestsOf(pool: string): (accountId: string) => Promise<void> {
-    const known = requests.get(pool)
-    if (known) return known
-    const made = repeatWhileCalled(async (accountId: string) => await requestOnce(accountId, pool))
-    requests.set(pool, made)
-    return made
+  function repeaterOf(pool: string): ReturnType<typeof openRepeater> {
+    const repeat = repeaters.get(pool) ?? openRepeater()
+    repeaters.set(pool, repeat)
+    return repeat
   }
   return {
     /** Lets the next request go to a pool, or to all, though it owes slots. */
@@ -62,12 +56,17 @@ export function openSlotRequests(
     /** Has the plan of the account read anew by the next request. */
     forgetPlan: () => limits.forget(),
     /**
-     * Requests slots for ready tasks, and releases those whose task is over. A call during a request
-     * to a pool has that one made again.
+     * Requests slots for ready tasks, and releases those whose task is over; calls `start` with each
+     * task that got one, saved so. A call during a request to a pool has that one made again.
      */
-    async request(accountId: string): Promise<void> {
+    async request(accountId: string, start: (task: QueuedTask) => void): Promise<void> {
+      async function requestFromPool(pool: string): Promise<void> {
+        await repeaterOf(pool)(async () => {
+          for (const task of await requestOnce(accountId, pool)) start(task)
+        })
+      }
       const pools = new Set([...Object.keys(POOLS), ...queue.pools()])
-      await Promise.all([...pools].map(async (pool) => await requestsOf(pool)(accountId)))
+      await Promise.all([...pools].map(requestFromPool))
     },
   }
 }
