@@ -1,7 +1,12 @@
 import { z } from "zod"
 
 /** Why a service that answers does not do its work as it should; codes for the operator. */
-export const DEGRADED_REASONS = ["runner_unreachable", "sandbox_failed", "slot_not_ended"] as const
+export const DEGRADED_REASONS = [
+  "disk_full",
+  "runner_unreachable",
+  "sandbox_failed",
+  "slot_not_ended",
+] as const
 
 export type DegradedReason = (typeof DEGRADED_REASONS)[number]
 

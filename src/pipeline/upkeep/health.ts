@@ -1,9 +1,12 @@
+import { WORKSPACE_BYTES_MIN } from "../../contract/protocol.ts"
 import { runnerHealth } from "../../contract/runner-health.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
+import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import { isPlain, readPlainHealth } from "../../runner/client.ts"
 import { POOLS } from "../../runner/pools.ts"
+import { readStateDisk } from "../../storage/state-disk.ts"
 
 /** Anybody may read the health, and runners are not asked for each reader. */
 const FRESH_MS = { ok: 1000, degraded: 100 }
@@ -19,9 +22,20 @@ export async function findDegradedReasons(env: Env): Promise<DegradedReason[]> {
   const last = known.get(env)
   const freshMs = last && last.reasons.length > 0 ? FRESH_MS.degraded : FRESH_MS.ok
   if (last && Math.abs(now - last.at) < freshMs) return last.reasons
-  const reasons = isPlain(env) ? await judgePlain(env) : await judgePools(env)
+  const runners = isPlain(env) ? judgePlain(env) : judgePools(env)
+  const reasons = (await Promise.all([judgeDisk(env), runners])).flat()
   known.set(env, { at: Date.now(), reasons })
   return reasons
+}
+
+/**
+ * Uploads are refused before they touch the reserve, so a disk counts as full where it has less above
+ * that than any task that stores outputs needs.
+ */
+async function judgeDisk(env: Env): Promise<DegradedReason[]> {
+  const disk = await readStateDisk(env)
+  const leastBytes = settingsOf(env).DISK_RESERVE_BYTES + WORKSPACE_BYTES_MIN
+  return disk && disk.freeBytes < leastBytes ? ["disk_full"] : []
 }
 
 async function judgePlain(env: Env): Promise<DegradedReason[]> {
