@@ -69,6 +69,8 @@ const environment = z.object({
   WORKSPACE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceBytes),
   WORKSPACE_FILES_MAX: count.default(DEFAULT_TOOL_LIMITS.workspaceFiles),
   DISK_RESERVE_BYTES: count.default(DEFAULT_TOOL_LIMITS.diskReserveBytes),
+  /** How long a task waits for room that the end of no other task would give it. */
+  DISK_WAIT_SECONDS_MAX: count.default(600),
   /** Further files and folders that tools may read, separated by colons. */
   SANDBOX_READ_PATHS: z
     .string()
@@ -97,6 +99,8 @@ export type RunnerSettings = {
   toolPaths: Record<ToolName, string>
   outputPartBytes: number
   limits: ToolLimits
+  /** A task waits so long for room that the end of no other task would give it. */
+  diskWaitMs: number
   sandboxReadPaths: string[]
   sandboxFirstUid: number
   allowUnsandboxed: boolean
@@ -119,6 +123,7 @@ export function makeSettings(values: Environment): RunnerSettings {
     toolPaths: { ffmpeg: values.FFMPEG_PATH, ffprobe: values.FFPROBE_PATH },
     outputPartBytes: OUTPUT_PART_BYTES,
     limits: makeLimits(values),
+    diskWaitMs: values.DISK_WAIT_SECONDS_MAX * 1000,
     sandboxReadPaths: values.SANDBOX_READ_PATHS,
     sandboxFirstUid: values.SANDBOX_FIRST_UID,
     allowUnsandboxed: values.ALLOW_UNSANDBOXED === "1",

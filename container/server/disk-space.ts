@@ -7,10 +7,12 @@ import type { DiskBytes } from "../sandbox/free-space.ts"
 import { measureByNames } from "../sandbox/meter.ts"
 import { workspaceName } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
+import { openVainWaits } from "./vain-waits.ts"
 
 /**
  * What the disk has for a task: bytes that its tools may write beside its inputs, or why it cannot
- * begin. `inputBytesMax` is what its inputs may have where even the empty disk is too small.
+ * begin. `inputBytesMax` is what its inputs may have where they never fit: even the empty disk is too
+ * small, or what nothing that runs takes has been for too long. Negative: so much lacks for any task.
  */
 export type DiskRoom = { workspaceBytes: number } | { inputBytesMax: number } | "no room"
 
@@ -18,7 +20,9 @@ export type DiskRoom = { workspaceBytes: number } | { inputBytesMax: number } | 
 export type DiskSpace = {
   /**
    * Finds room for a task beside all others. Of what is free a task gets an equal part for each of
-   * `slots`, which are those of its pool that are idle; `used` is what the others have used.
+   * `slots`, which are those of its pool that are idle; `used` is what the others have used. A task
+   * that would have no room without the others either waits a bounded time only, as somebody may
+   * delete files meanwhile.
    */
   find(order: TaskOrder, slots: number, used?: ReadonlyMap<string, number>): DiskRoom
   /** Counts a task's room as taken until it is released. */
@@ -28,7 +32,9 @@ export type DiskSpace = {
 }
 
 /** Opens the disk that a runner's workspaces are on. */
-export function openDiskSpace({ capacity, limits, workDir }: RunnerSettings): DiskSpace {
+export function openDiskSpace(settings: RunnerSettings): DiskSpace {
+  const { capacity, limits, workDir } = settings
+  const vainWaits = openVainWaits(settings.diskWaitMs)
   const reserved = new Map<string, number>()
   function outstandingBeside(order: TaskOrder, used: ReadonlyMap<string, number>): number {
     const others = [...reserved].filter(([name]) => !name.startsWith(`${order.task_id}.`))
@@ -38,11 +44,8 @@ export function openDiskSpace({ capacity, limits, workDir }: RunnerSettings): Di
     )
   }
   function share(order: TaskOrder, disk: DiskBytes, slots: number, outstanding: number): DiskRoom {
-    const inputBytes = inputBytesOf(order.inputs)
-    const leastBytes = doesWrite(order) ? WORKSPACE_BYTES_MIN : 0
-    const inputBytesMax = disk.total - limits.diskReserveBytes - leastBytes
-    if (inputBytes > inputBytesMax) return { inputBytesMax: Math.max(0, inputBytesMax) }
-    const room = disk.free - limits.diskReserveBytes - outstanding - inputBytes
+    const leastBytes = leastBytesOf(order)
+    const room = disk.free - limits.diskReserveBytes - outstanding - inputBytesOf(order.inputs)
     if (room < leastBytes) return "no room"
     // One part more stays for the tasks of other pools.
     const parts = capacity > 1 ? slots + 1 : 1
@@ -50,10 +53,20 @@ export function openDiskSpace({ capacity, limits, workDir }: RunnerSettings): Di
     return { workspaceBytes: Math.min(limits.workspaceBytes, workspaceBytes) }
   }
   return {
-    find(order, slots, used = new Map()) {
+    find(order, slots, used) {
       const disk = diskOf(workDir)
       if (!disk) return { workspaceBytes: limits.workspaceBytes }
-      return share(order, disk, slots, outstandingBeside(order, used))
+      const inputBytes = inputBytesOf(order.inputs)
+      const unusableBytes = limits.diskReserveBytes + leastBytesOf(order)
+      const inputBytesMax = disk.total - unusableBytes
+      if (inputBytes > inputBytesMax) return { inputBytesMax }
+      const room = share(order, disk, slots, outstandingBeside(order, used ?? new Map()))
+      // What the others would give back is not known before it is measured.
+      if (room === "no room" && !used) return room
+      const givenBack = used?.values().reduce((sum, bytes) => sum + bytes, 0) ?? 0
+      const aloneBytesMax = disk.free + givenBack - unusableBytes
+      const isInVain = room === "no room" && inputBytes > aloneBytesMax
+      return vainWaits.isOver(order.task_id, isInVain) ? { inputBytesMax: aloneBytesMax } : room
     },
     reserve(order, { workspaceBytes }) {
       const name = nameOf(order)
@@ -71,6 +84,10 @@ export function openDiskSpace({ capacity, limits, workDir }: RunnerSettings): Di
       return new Map(await Promise.all(measured))
     },
   }
+}
+
+function leastBytesOf(order: TaskOrder): number {
+  return doesWrite(order) ? WORKSPACE_BYTES_MIN : 0
 }
 
 /** A task that stores no outputs writes nothing. */

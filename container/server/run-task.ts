@@ -92,11 +92,12 @@ async function runInWorkspace(
 }
 
 function tooLarge({ inputs }: TaskOrder, bytesMax: number): TaskFailure {
-  const bytes = inputBytesOf(inputs)
-  if (bytes === 0) {
-    return callerFailure("disk_full", "The disk that the work is done on is too small for any.")
+  if (bytesMax < 0) {
+    const full = `The disk that the work is done on is full: it lacks ${formatBytes(-bytesMax)} for any work.`
+    return callerFailure("disk_full", full)
   }
-  const message = `The inputs have ${formatBytes(bytes)} together, and the disk that the work is done on can hold ${formatBytes(bytesMax)} of them.`
+  const bytes = formatBytes(inputBytesOf(inputs))
+  const message = `The inputs have ${bytes} together, and the disk that the work is done on can hold ${formatBytes(bytesMax)} of them.`
   return callerFailure("inputs_too_large", message)
 }
 

@@ -1,25 +1,17 @@
-import { randomBytes } from "node:crypto"
 import { readdirSync, rmSync, statSync, statfsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { z } from "zod"
 import { startServiceProcess } from "../../scripts/local/service-process.ts"
 import type { ServiceProcess } from "../../scripts/local/service-process.ts"
 import { openAccount } from "../corpus/account.ts"
-import type { Account } from "../corpus/account.ts"
 import { mountSmallDisk } from "../support/small-disk.ts"
 import { countObjects, countUploads } from "./state-rows.ts"
-import { openSlowUpload, sendFile } from "./slow-upload.ts"
+import { createdCommand, create, makeWave, openSender, SMALL_COMMAND } from "./disk-users.ts"
+import { openSlowUpload } from "./slow-upload.ts"
 
 const MIB = 1024 ** 2
 const KEYS = 64
-
-const SMALL_COMMAND = {
-  ffmpeg_command: "ffmpeg -f lavfi -i testsrc2=s=64x64:d=0.2 -c:v mpeg4 {{out_1}}",
-  input_files: {},
-  output_files: { out_1: "a.mp4" },
-}
 
 let atEnd: AsyncDisposableStack
 
@@ -32,42 +24,6 @@ afterEach(() => atEnd.disposeAsync())
 async function start(settings: Record<string, string>, stateDir?: string): Promise<ServiceProcess> {
   const options = stateDir === undefined ? {} : { stateDir }
   return atEnd.use(await startServiceProcess({ settings, ...options, echoesErrors: true }))
-}
-
-type Sender = Account & { send(bytes: number): ReturnType<typeof sendFile> }
-
-async function open(service: ServiceProcess, name: string): Promise<Sender> {
-  const { origin } = service
-  const key = await service.makeKey(name)
-  return {
-    ...openAccount(origin, key),
-    send: (bytes) => sendFile(origin, { key, bytes: randomBytes(bytes) }),
-  }
-}
-
-async function create(account: Account, body: object, path = "/commands") {
-  const headers = { "content-type": "application/json" }
-  const init = { method: "POST", headers, body: JSON.stringify(body) }
-  const answer = await account.call(path, init)
-  return { status: answer.status, text: await answer.text() }
-}
-
-/** A sound of this size, as a WAV file. */
-function makeWave(bytes: number): Uint8Array<ArrayBuffer> {
-  const wave = Buffer.alloc(bytes)
-  wave.write("RIFF", 0)
-  wave.writeUInt32LE(bytes - 8, 4)
-  wave.write("WAVEfmt ", 8)
-  wave.writeUInt32LE(16, 16)
-  wave.writeUInt16LE(1, 20)
-  wave.writeUInt16LE(1, 22)
-  wave.writeUInt32LE(48_000, 24)
-  wave.writeUInt32LE(48_000, 28)
-  wave.writeUInt16LE(1, 32)
-  wave.writeUInt16LE(8, 34)
-  wave.write("data", 36)
-  wave.writeUInt32LE(bytes - 44, 40)
-  return new Uint8Array(wave)
 }
 
 /** A command that reads one file under 64 keys. */
@@ -93,7 +49,7 @@ function bytesBelow(folder: string): number {
 describe("one file under 64 keys", () => {
   test("takes the workspace of a job at most twice its bytes", async () => {
     const service = await start({})
-    const account = await open(service, "many-keys")
+    const account = await openSender(service, "many-keys")
     const wave = makeWave(30 * MIB)
     const { id } = await account.upload("a.wav", wave)
     let mostBytes = 0
@@ -110,7 +66,7 @@ describe("one file under 64 keys", () => {
 
   test("counts once on the plan's bytes of inputs, and two files count twice", async () => {
     const service = await start({ TRIAL_INPUT_BYTES_MAX: String(3 * MIB) })
-    const account = await open(service, "planned")
+    const account = await openSender(service, "planned")
     const [one, other] = await Promise.all([
       account.upload("a.wav", makeWave(2 * MIB)),
       account.upload("b.wav", makeWave(2 * MIB)),
@@ -156,7 +112,10 @@ describe("on a small disk", () => {
     if (!disk) return skip("this process may not mount")
     atEnd.use(disk)
     const service = await start(settings, join(disk.path, "state"))
-    const [filler, other] = [await open(service, "filler"), await open(service, "other")]
+    const [filler, other] = [
+      await openSender(service, "filler"),
+      await openSender(service, "other"),
+    ]
     const ids: string[] = []
     const greedy = create(filler, {
       ffmpeg_command: "ffmpeg -f lavfi -i color=s=1920x1080 -f rawvideo {{out_1}}",
@@ -193,10 +152,10 @@ describe("on a small disk", () => {
     expect(waiting.status).toBe(202)
     await Promise.all(ids.map((id) => filler.call(`/files/${id}`, { method: "DELETE" })))
     await greedy.then(async ({ text }) => {
-      const { command_id: id } = z.object({ command_id: z.string() }).parse(JSON.parse(text))
+      const { command_id: id } = createdCommand.parse(JSON.parse(text))
       return await filler.call(`/commands/${id}`, { method: "DELETE" })
     })
-    const { command_id: id } = z.object({ command_id: z.string() }).parse(JSON.parse(waiting.text))
+    const { command_id: id } = createdCommand.parse(JSON.parse(waiting.text))
     let status = "pending"
     while (status !== "success" && status !== "failed") {
       await sleep(200)
@@ -206,25 +165,6 @@ describe("on a small disk", () => {
     while ((await other.send(12 * MIB)).status !== 201) await sleep(500)
   }, 120_000)
 
-  test("inputs that it could never hold are refused with the numbers", async ({ skip }) => {
-    const disk = mountSmallDisk(192 * MIB)
-    if (!disk) return skip("this process may not mount")
-    atEnd.use(disk)
-    const account = await open(await start(settings, join(disk.path, "state")), "large")
-    const { status, id } = await account.send(130 * MIB)
-    expect(status).toBe(201)
-    const body = { ...SMALL_COMMAND, input_files: { in_1: `svc_id://${id}` } }
-    const refused = await create(account, body)
-    expect(refused.status).toBe(422)
-    const fault = { field: "input_files", code: "inputs_too_large" }
-    expect(JSON.parse(refused.text)).toHaveProperty(
-      "details",
-      expect.arrayContaining([expect.objectContaining(fault)]),
-    )
-    expect(refused.text).toContain(`${130 * MIB} bytes`)
-    expect(refused.text).toContain(String(128 * MIB))
-  })
-
   test("that is full to its last byte, creates and uploads are still never a 500", async ({
     skip,
   }) => {
@@ -232,7 +172,7 @@ describe("on a small disk", () => {
     if (!disk) return skip("this process may not mount")
     atEnd.use(disk)
     const service = await start(settings, join(disk.path, "state"))
-    const account = await open(service, "full")
+    const account = await openSender(service, "full")
     expect((await create(account, SMALL_COMMAND)).status).toBe(202)
     const ballast = join(disk.path, "ballast")
     try {

@@ -29,5 +29,7 @@ async function findDiskBytes(env: Env): Promise<number | null> {
   }
   const disk = await readStateDisk(env)
   if (!disk) return null
-  return Math.max(0, disk.totalBytes - settings.DISK_RESERVE_BYTES - WORKSPACE_BYTES_MIN)
+  const usableBytes = disk.totalBytes - settings.DISK_RESERVE_BYTES - WORKSPACE_BYTES_MIN
+  // The stored files stay on the disk beside their copies in the workspace.
+  return Math.max(0, Math.floor(usableBytes / 2))
 }

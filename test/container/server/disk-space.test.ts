@@ -1,6 +1,7 @@
 import { statfsSync } from "node:fs"
 import { writeFile, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { TaskInput, TaskOrder } from "../../../src/contract/task.ts"
@@ -12,6 +13,7 @@ import type { Harness } from "../harness.ts"
 const MIB = 1024 ** 2
 const DISK_BYTES = 128 * MIB
 const RESERVE_BYTES = 32 * MIB
+const DISK_WAIT_MS = 500
 
 /** Writes 3.5 MB for each picture, in small files or in one. */
 const PICTURES = "-f lavfi -i color=s=1280x720"
@@ -26,7 +28,7 @@ describe("a runner on a small disk", () => {
     disk = mountSmallDisk(DISK_BYTES)
     if (!disk) return skip("this process may not mount")
     const limits = { ...DEFAULT_TOOL_LIMITS, diskReserveBytes: RESERVE_BYTES }
-    harness = await startHarness({ workDir: disk.path, limits })
+    harness = await startHarness({ workDir: disk.path, limits, diskWaitMs: DISK_WAIT_MS })
   })
 
   afterEach(async () => {
@@ -73,6 +75,59 @@ describe("a runner on a small disk", () => {
     expect((await harness.call("POST", "/tasks", order)).status).toBe(507)
     await rm(filler)
     expect(await harness.finish(order)).toMatchObject({ kind: "finished" })
+  })
+
+  async function postFor(ms: number, order: TaskOrder): Promise<number[]> {
+    const statuses: number[] = []
+    for (const begunAt = performance.now(); performance.now() - begunAt < ms; await sleep(50)) {
+      statuses.push((await harness.call("POST", "/tasks", order)).status)
+    }
+    return statuses
+  }
+
+  async function failureOnceAccepted(order: TaskOrder) {
+    expect(await postFor(0.8 * DISK_WAIT_MS, order)).not.toContain(202)
+    await waitFor(async () => (await harness.call("POST", "/tasks", order)).status === 202)
+    return await waitFor(() => harness.io.reports.find(({ kind }) => kind === "failed"))
+  }
+
+  test("fails inputs with the numbers for which no end of another task would make room", async () => {
+    await writeFile(join(harness.settings.workDir, "filler"), new Uint8Array(56 * MIB))
+    const small = orderOf(ENDLESS.join(" "))
+    expect((await harness.call("POST", "/tasks", small)).status).toBe(202)
+    expect(await failureOnceAccepted(withInputs([60 * MIB]))).toMatchObject({
+      blame: "caller",
+      failure: {
+        code: "inputs_too_large",
+        message: expect.stringMatching(
+          /have 60 MiB together, and .* hold 2[34](\.\d)? MiB of them/,
+        ),
+      },
+    })
+  })
+
+  test("fails a task without inputs as one for which the disk is full, with the number", async () => {
+    const filler = join(harness.settings.workDir, "filler")
+    await writeFile(filler, new Uint8Array(DISK_BYTES - RESERVE_BYTES - 10 * MIB))
+    const outputs = [{ key: "out_1", name: "out.raw" }]
+    const order = orderOf("-f lavfi -i color=d=0.2:s=64x36 -f rawvideo out_1")
+    const storing = { ...order, work: { ...order.work, outputs } }
+    expect(await failureOnceAccepted(storing)).toMatchObject({
+      blame: "caller",
+      failure: { code: "disk_full", message: expect.stringContaining("lacks 6 MiB") },
+    })
+  })
+
+  test("keeps a task waiting while the end of another would make room", async () => {
+    const first = withInputs([40 * MIB])
+    expect((await harness.call("POST", "/tasks", first)).status).toBe(202)
+    // Both read the same bytes, which are to be the first's until it has them.
+    await waitFor(() => harness.io.reports.some(({ kind }) => kind === "started"))
+    const second = withInputs([60 * MIB])
+    expect(new Set(await postFor(3 * DISK_WAIT_MS, second))).toEqual(new Set([507]))
+    await harness.call("DELETE", `/tasks/${first.task_id}?fence=1`)
+    await waitFor(async () => (await harness.call("POST", "/tasks", second)).status === 202)
+    await waitFor(() => harness.io.reports.filter(({ kind }) => kind === "started").length === 2)
   })
 
   async function finishRaw(words: string) {
