@@ -30,18 +30,22 @@ const PROGRAMS_MAX = 5
 
 function meterByProgram(cwd: string, filesMax: number): Meter {
   let programs = 1
+  let isClosed = false
   let current = startProgram(cwd, filesMax)
   return {
     async measure() {
       for (;;) {
         const usage = await current.measure()
         if (usage !== null) return usage
-        if (programs >= PROGRAMS_MAX) return UNKNOWN
+        if (isClosed || programs >= PROGRAMS_MAX) return UNKNOWN
         programs += 1
         current = startProgram(cwd, filesMax)
       }
     },
-    close: () => current.close(),
+    close() {
+      isClosed = true
+      current.close()
+    },
   }
 }
 

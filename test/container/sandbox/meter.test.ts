@@ -75,11 +75,27 @@ test("goes on where its program is killed", async ({ skip }) => {
   const meter = openMeter("landlock", folder, 100)
   expect(await meter.measure()).toEqual({ bytes: 0, files: 0 })
   await writeFile(join(folder, "file"), Buffer.alloc(5000))
-  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ")
-  const programs = children.filter((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)
-  expect(programs).toHaveLength(1)
-  killAll(programs.map(Number))
+  expect(findPrograms()).toHaveLength(1)
+  killAll(findPrograms())
   expect((await meter.measure()).files).toBe(1)
   expect((await meter.measure()).files).toBe(1)
   meter.close()
 })
+
+test("leaves no program behind where it is asked after it was closed", async ({ skip }) => {
+  skip(!hasProgram, "this machine has no sandbox")
+  const meter = openMeter("landlock", folder, 100)
+  await meter.measure()
+  meter.close()
+  expect(await meter.measure()).toEqual(UNKNOWN)
+  await expect.poll(findPrograms).toEqual([])
+})
+
+/** Programs that measure the folder of the test. */
+function findPrograms(): number[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim()
+  return children
+    .split(" ")
+    .filter((pid) => pid !== "" && readlinkSync(`/proc/${pid}/cwd`) === folder)
+    .map(Number)
+}
