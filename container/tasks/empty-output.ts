@@ -1,5 +1,6 @@
 import { isTextName, lastValue, readCommand } from "../../src/contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../src/contract/command-line.ts"
+import { hasExactLength } from "../../src/contract/exact-length.ts"
 import { describeLateSeek, findLateSeeks } from "../../src/contract/late-seek.ts"
 import { parseTime } from "../../src/contract/media-time.ts"
 import type { TaskOutput } from "../../src/contract/task.ts"
@@ -43,6 +44,26 @@ export function noOutput(
   const why = run ? `: ${explainEmptiness(run, name)}` : ""
   const message = `The output ${key} ("${name}") ${problem}${why}.`
   return callerFailure("no_output", message, runs.at(-1)?.complaints ?? [])
+}
+
+/**
+ * Whether an output is a copy of one input from behind its end, for which ffmpeg takes the last
+ * pictures that it finds. Create refuses that where it knows the length.
+ */
+export function isCopiedFromBehind({ name }: TaskOutput, { argv, notes }: FinishedRun): boolean {
+  const command = readCommand(argv)
+  const output = findOutput(command, name)
+  const isCopied = output?.options.some(({ name: option, value }) => {
+    return /^(?:c|codec|[va]codec)$/.test(option) && value === "copy"
+  })
+  if (isCopied !== true) return false
+  if (command.files.filter(({ kind }) => kind === "input").length !== 1) return false
+  const late = findLateSeeks(command, (input) => {
+    const noted = notes.inputs.get(input)
+    if (!noted || noted.isEstimate || !hasExactLength(noted.format)) return null
+    return noted.seconds
+  })
+  return late.some((seek) => seek.output === null)
 }
 
 /** Why an output of a run holds nothing, likely. */

@@ -1,10 +1,11 @@
+import { hasExactLength } from "../../src/contract/exact-length.ts"
 import { lastValue, readCommand, secondsLeft } from "../../src/contract/command-line.ts"
 import type { ReadFile } from "../../src/contract/command-line.ts"
 import { describeSeconds } from "../../src/contract/media-time.ts"
 import type { ProbeResult } from "../../src/contract/probe.ts"
 import type { Warning } from "../../src/contract/warning.ts"
 import { probeFile } from "../tools/ffprobe.ts"
-import { streamSeconds } from "../tools/media-content.ts"
+import { leastSeconds } from "../tools/media-content.ts"
 import type { FinishedRun } from "../tools/run-ffmpeg.ts"
 import type { RunContext } from "./run-context.ts"
 
@@ -29,7 +30,7 @@ const HARMLESS_OPTIONS = new Set(
 const HARMLESS_FILTERS =
   /^(?:scale|crop|pad|format|hflip|vflip|transpose|eq|hue|setsar|setdar|unsharp|hqdn3d|volume|aresample|aformat|highpass|lowpass)(?:=[^,;[\]'"\\]*)?$/
 const FILTERS = new Set(["vf", "af", "filter"])
-/** Formats whose length is written in them. */
+/** Formats of outputs of which the probe tells how long they are. */
 const EXACT_FORMATS = /^(?:mov|matroska|wav|flac|ogg|mp3|mpegts)(?:,|$)/
 
 /** What is missing must be so much of the whole, and so many seconds. */
@@ -50,8 +51,11 @@ export async function findShortfall(
   if (!output || !input || inputs.length > 1 || seconds === undefined) return null
   if (!EXACT_FORMATS.test(made.probe.format_name)) return null
   if (!isJudged(input) || !isJudged(output) || lastValue(input, "f") !== null) return null
-  const noted = run.notes.inputs.get(input.word)?.seconds ?? null
-  if (noted === null || !isShort(seconds, expectedOf(input, output, noted))) return null
+  const noted = run.notes.inputs.get(input.word)
+  if (!noted || noted.seconds === null) return null
+  if (noted.isEstimate || !hasExactLength(noted.format)) return null
+  const whole = noted.seconds - noted.startSeconds
+  if (!isShort(seconds, expectedOf(input, output, whole))) return null
   // Only a suspect costs another probe: one of its streams may be shorter than the rest.
   const shortest = await shortestStream(context, input.word, made.probe)
   const expected = shortest === null ? null : expectedOf(input, output, shortest)
@@ -84,7 +88,10 @@ function isShort(seconds: number, expected: number | null): boolean {
   return seconds < expected * (1 - SHORTFALL_SHARE_MIN)
 }
 
-/** Seconds of the shortest stream of a kind that the output has; null where one does not say. */
+/**
+ * Seconds that the shortest stream of a kind that the output has lasts at least; null where one does
+ * not say.
+ */
 async function shortestStream(
   { settings, taskSandbox, workspace, signal }: RunContext,
   name: string,
@@ -94,11 +101,10 @@ async function shortestStream(
   const probed = await probeFile({ tool, taskSandbox, workspace, name, signal })
   if (!("probe" in probed)) return null
   const types = new Set(made.streams.map((stream) => stream["codec_type"]))
-  const { streams, duration = null } = probed.probe
+  const { streams, duration = 0 } = probed.probe
   const lengths = streams
     .filter((stream) => types.has(stream["codec_type"]))
-    .flatMap((stream) => streamSeconds(stream) ?? [])
-  // A file of one stream lasts as long as that.
-  if (streams.length === 1) return duration
+    // A file of one stream lasts as long as that.
+    .flatMap((stream) => leastSeconds(stream, streams.length === 1 ? duration : null) ?? [])
   return lengths.length > 0 && lengths.every((length) => length > 0) ? Math.min(...lengths) : null
 }

@@ -3,17 +3,17 @@ import type { TaskInput, TaskOutput } from "../../src/contract/task.ts"
 import { WARNINGS_MAX } from "../../src/contract/warning.ts"
 import type { Warning } from "../../src/contract/warning.ts"
 import type { TaskFailure } from "../failures.ts"
-import { damageWarning } from "../tools/damage.ts"
+import { damageWarning, isDamage } from "../tools/damage.ts"
 import { cleanLines } from "../tools/explain.ts"
 import type { FinishedRun } from "../tools/run-ffmpeg.ts"
-import { isText, noOutput, runOf } from "./empty-output.ts"
+import type { RunNotes } from "../tools/run-notes.ts"
+import { isCopiedFromBehind, isText, noOutput, runOf } from "./empty-output.ts"
 import { findShortfall } from "./expected-length.ts"
 import type { StoredOutput } from "./outputs.ts"
 import type { RunContext } from "./run-context.ts"
 
 const NOTHING = "holds no picture and no sound"
-/** What ffmpeg says of the seams of transport streams, too, that are joined byte by byte. */
-const CORRUPT_PACKET = /corrupt input packet/
+const NOT_ASKED_FOR = "holds nothing of what was asked for"
 /** Lengths of the packets of a transport stream, without and with what recorders add. */
 const TRANSPORT_PACKET_BYTES = [188, 192, 204]
 /** Containers in which every stream that a command mapped can be found again. */
@@ -31,6 +31,7 @@ export async function judgeOutputs(
     const run = runOf(output, runs)
     if (isEmpty(stored, run)) return noOutput(output, NOTHING, runs)
     if (!run) continue
+    if (isCopiedFromBehind(output, run)) return noOutput(output, NOT_ASKED_FOR, runs)
     const label = `The output ${output.key} ("${output.name}")`
     warnings.push(...findEmptyStreams(label, output, stored, run))
     const { probe } = stored.report
@@ -89,10 +90,13 @@ function findEmptyStreams(
 function findDamage({ order, workspace }: RunContext, { argv, notes }: FinishedRun): Warning[] {
   const names = inputNames(argv)
   const cut = order.inputs.filter((input) => endsWithinPacket(input, notes.inputs.get(input.name)))
-  const isJoined = names.some((name) => name.startsWith("concat:"))
-  const [line] = cleanLines(notes.damage.join("\n"), workspace).filter(
-    (each) => !(isJoined && CORRUPT_PACKET.test(each)),
+  // The seams of transport streams that are joined byte by byte look like damage.
+  const isJoined = notes.isJoined || names.some((name) => name.startsWith("concat:"))
+  const formats = names.flatMap((name) => formatsOf(name, notes, order.inputs))
+  const damage = notes.damage.filter(
+    (each) => isDamage(each, formats) && !(isJoined && each.kind === "packet"),
   )
+  const [line] = cleanLines(damage.map((each) => each.line).join("\n"), workspace)
   const [only = null] = names.length === 1 ? names : names.filter((name) => line?.includes(name))
   return [
     ...(line === undefined ? [] : [damageWarning(only, line)]),
@@ -100,6 +104,17 @@ function findDamage({ order, workspace }: RunContext, { argv, notes }: FinishedR
       .filter(({ name }) => line === undefined || name !== only)
       .map(({ name }) => damageWarning(name, "it ends within a packet")),
   ]
+}
+
+/** The formats of an input, as ffmpeg says or its name ends; a list may name any file of the task. */
+function formatsOf(name: string, { inputs }: RunNotes, files: readonly TaskInput[]): string[] {
+  const format = inputs.get(name)?.format
+  if (format === "concat") return [format, ...files.map((file) => endOf(file.name))]
+  return [format ?? endOf(name)]
+}
+
+function endOf(name: string): string {
+  return name.slice(name.lastIndexOf(".") + 1).toLowerCase()
 }
 
 function inputNames(argv: readonly string[]): string[] {

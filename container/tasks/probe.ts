@@ -2,7 +2,7 @@ import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { probeTask } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult } from "../../src/contract/tasks/probe.ts"
 import { RunnerError, callerFailure } from "../failures.ts"
-import { damageWarning, tellsDamage } from "../tools/damage.ts"
+import { damageWarning, findDamageLine } from "../tools/damage.ts"
 import { probeFile } from "../tools/ffprobe.ts"
 import { fitProbe } from "../tools/fit-probe.ts"
 import { downloadInputs } from "../transfer/download.ts"
@@ -29,8 +29,8 @@ async function runProbeTask(context: RunContext): Promise<TaskOutcome<ProbeTaskR
   })
   status.processingMs += probed.wallMs
   if ("probe" in probed) {
-    const line = probed.complaints.find(tellsDamage)
-    const warnings = line === undefined ? [] : [damageWarning(null, line)]
+    const line = findDamageLine(probed.complaints, [probed.probe.format_name])
+    const warnings = line === null ? [] : [damageWarning(null, line)]
     const probe = fitProbe(probed.probe, PROBES_BYTES_MAX)
     return { result: { kind: "probe", probe, warnings } }
   }

@@ -2,28 +2,71 @@ import type { Warning } from "../../src/contract/warning.ts"
 
 const MESSAGE_LENGTH_MAX = 1000
 
+type DamageKind = "packet" | "decoding" | "photo" | "file"
+
+/** A line in which a tool tells of damage. */
+export type DamageLine = { kind: DamageKind; line: string }
+
 /**
  * What ffmpeg and ffprobe 5 to 8 say of an input that is damaged, or ends too early, while they go
  * on with the rest. What also comes of a seek into a stream is left out.
  */
-const DAMAGE: readonly RegExp[] = [
-  /corrupt input packet in stream \d/,
-  /: partial file$/,
-  /File ended prematurely/,
-  /filesize and duration do not match/,
-  /Error while decoding stream #\d/,
-  /Error submitting (?:a )?packet to (?:the )?decoder: Invalid data/,
-  /Decoding error: Invalid data/,
-  /Error during demuxing: (?:Invalid data|Input\/output error)/,
-  /error while decoding MB \d/,
-  /concealing \d+ DC, \d+ AC/,
-  /decode_frame\(\) failed$/,
-  /^(?!\[)[^:]+: (?:Invalid data found when processing input|Input\/output error)$/,
-]
+const DAMAGE: Record<DamageKind, readonly RegExp[]> = {
+  packet: [/corrupt input packet in stream \d/],
+  decoding: [
+    /Error while decoding stream #\d/,
+    /Error submitting (?:a )?packet to (?:the )?decoder: Invalid data/,
+    /Decoding error: Invalid data/,
+    /error while decoding MB \d/,
+    /concealing \d+ DC, \d+ AC/,
+    /decode_frame\(\) failed$/,
+  ],
+  photo: [/^\[mjpeg @ [^\]]+\] overread \d/],
+  file: [
+    /: partial file$/,
+    /File ended prematurely/,
+    /filesize and duration do not match/,
+    /Error during demuxing: (?:Invalid data|Input\/output error)/,
+    /^(?!\[)[^:]+: (?:Invalid data found when processing input|Input\/output error)$/,
+  ],
+}
+const DAMAGE_KINDS = ["packet", "decoding", "photo", "file"] as const
 
-/** Whether a line of a tool says that an input is damaged. */
-export function tellsDamage(line: string): boolean {
-  return DAMAGE.some((pattern) => pattern.test(line))
+/** Formats of sound whose length may be a placeholder, as where it was written to a pipe. */
+const STREAMED_FORMATS = /^(?:wav|w64|caf|aiff|au|rf64|aifc?)(?:,|$)/
+/** Formats that are read from any place on, and may hold tags that look like sound. */
+const SCANNED_FORMATS = /^(?:mp[123]|mp2|mpga|aac|e?ac3|dts|mpe?g|vob)(?:,|$)/
+const PHOTO_FORMATS = /^(?:image2|jpeg_pipe|jpe?g)(?:,|$)/
+
+/**
+ * What kind of damage a line of a tool tells of: of a packet that is cut off, of what a decoder
+ * cannot read, of a photo that ends too early, or of the file; null where of none.
+ */
+export function damageKind(line: string): DamageKind | null {
+  return DAMAGE_KINDS.find((kind) => DAMAGE[kind].some((each) => each.test(line))) ?? null
+}
+
+/**
+ * Whether a line means damage for certain, by the formats of all inputs, as ffmpeg names them or as
+ * the ends of their names do.
+ */
+export function isDamage({ kind }: DamageLine, formats: readonly string[]): boolean {
+  if (kind === "packet") return !formats.some((format) => STREAMED_FORMATS.test(format))
+  if (kind === "decoding") return !formats.some((format) => SCANNED_FORMATS.test(format))
+  if (kind === "photo") return formats.some((format) => PHOTO_FORMATS.test(format))
+  return true
+}
+
+/** The first line that means damage for certain; null where none does. */
+export function findDamageLine(
+  lines: readonly string[],
+  formats: readonly string[],
+): string | null {
+  const found = lines.find((line) => {
+    const kind = damageKind(line)
+    return kind !== null && isDamage({ kind, line }, formats)
+  })
+  return found ?? null
 }
 
 /** The warning of a damaged input; `name` is null where several inputs may be meant. */

@@ -13,13 +13,15 @@ export type MediaContent = {
   covers: number
 }
 
+/** Of the usual rate of frames, the share that the mean must have for them to be steady. */
+const STEADY_SHARE_MIN = 0.9
 /** How many packets are looked at; reading more would cost more than it tells. */
 const PACKETS_MAX = 64
 
 /** Arguments for ffprobe that show the first packets. */
 export const PACKET_ARGUMENTS = [
   ...`-read_intervals %+#${PACKETS_MAX} -show_packets -show_entries`.split(" "),
-  "packet=stream_index,pts_time,flags",
+  "packet=stream_index,pts_time,size,flags",
 ]
 
 export const UNKNOWN_CONTENT: MediaContent = { isEmpty: null, streams: [], covers: 0 }
@@ -34,12 +36,24 @@ const NOTHING_BEHIND_HEADERS =
 const packet = z.object({
   stream_index: z.number(),
   pts_time: z.coerce.number().optional().catch(undefined),
+  size: z.coerce.number().optional().catch(undefined),
   flags: z.string().default(""),
 })
+/** A rate as ffprobe writes it, such as "30000/1001"; 0 where it is not known. */
+const frameRate = z
+  .string()
+  .transform((text) => {
+    const [frames = 0, seconds = 0] = text.split("/").map(Number)
+    return seconds > 0 ? frames / seconds : 0
+  })
+  .catch(0)
 const stream = z.looseObject({
   index: z.number(),
   codec_type: z.string().optional(),
   duration: z.coerce.number().optional().catch(undefined),
+  start_time: z.coerce.number().optional().catch(undefined),
+  avg_frame_rate: frameRate,
+  r_frame_rate: frameRate,
   disposition: z.object({ attached_pic: z.number().optional() }).optional(),
   tags: z.record(z.string(), z.string()).optional().catch(undefined),
 })
@@ -66,6 +80,8 @@ export function readContent(output: unknown): MediaContent {
   const isHidden = format.format_name.startsWith("mov,") && format.duration === 0
   const playing = new Set(
     packets
+      // The header of an AVIF names a packet, though none was written.
+      .filter(({ size }) => size !== 0)
       .filter(({ flags, pts_time: time = 0 }) => !isHidden || !(flags.includes("D") || time < 0))
       .map(({ stream_index: index }) => index),
   )
@@ -86,10 +102,19 @@ export function readRefusal(stderr: string): MediaContent {
   return { ...UNKNOWN_CONTENT, isEmpty }
 }
 
-/** Seconds of a stream of pictures or sound, 0 where it does not say; null for any other. */
-export function streamSeconds(probed: Record<string, unknown>): number | null {
+/**
+ * Seconds that a stream of pictures or sound lasts at least, 0 where that is not certain; null for
+ * any other. `end` is where it ends, null where only the stream itself says so.
+ */
+export function leastSeconds(probed: Record<string, unknown>, end: number | null): number | null {
   const read = stream.safeParse(probed)
-  return read.success && isMedia(read.data) ? lengthOf(read.data) : null
+  if (!read.success || !isMedia(read.data)) return null
+  const { start_time: start = 0, avg_frame_rate: rate, r_frame_rate: usualRate } = read.data
+  const seconds = (end ?? lengthOf(read.data)) - Math.max(0, start)
+  if (read.data.codec_type === "audio" || rate <= 0) return Math.max(0, seconds)
+  // Where frames last unequally long, the last may be most of it, and not every format keeps that.
+  if (rate < usualRate * STEADY_SHARE_MIN) return 0
+  return Math.max(0, seconds - 1 / rate)
 }
 
 /** Streams of pictures and of sound, covers aside. */

@@ -1,8 +1,16 @@
 import { parseTime } from "../../src/contract/media-time.ts"
-import { tellsDamage } from "./damage.ts"
+import { damageKind } from "./damage.ts"
+import type { DamageLine } from "./damage.ts"
 
 /** An input as ffmpeg describes it: the format it was taken for, and how long it should last. */
-export type NotedInput = { format: string; seconds: number | null }
+export type NotedInput = {
+  format: string
+  seconds: number | null
+  /** Where its times begin; some formats count `seconds` from 0 all the same. */
+  startSeconds: number
+  /** Whether `seconds` is a guess from a bit rate. */
+  isEstimate: boolean
+}
 
 /** An output as ffmpeg describes it: its muxer, and how many streams it is to have. */
 export type NotedOutput = {
@@ -20,8 +28,10 @@ export type WrittenSizes = { video: number; audio: number }
 export type RunNotes = {
   inputs: ReadonlyMap<string, NotedInput>
   outputs: ReadonlyMap<string, NotedOutput>
-  /** The first lines that tell of damage. */
-  damage: readonly string[]
+  /** The first lines of each kind that tell of damage. */
+  damage: readonly DamageLine[]
+  /** Whether the times of an input begin anew, as where streams were joined byte by byte. */
+  isJoined: boolean
   /** By the index of an output; ffmpeg 5 sums up all of them together, which then holds for each. */
   written: (index: number) => WrittenSizes | null
   /** Whether its last progress says that frames or time were written; whatever the -loglevel is. */
@@ -37,21 +47,31 @@ const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) a
 export function openRunNotes() {
   const inputs = new Map<string, NotedInput>()
   const outputs = new Map<string, NotedOutput>()
-  const damage: string[] = []
+  const damage: DamageLine[] = []
   const sizes = new Map<number | null, WrittenSizes>()
   const done = { frames: 0, time: 0 }
   let input: NotedInput | null = null
   let output: NotedOutput | null = null
+  let isEstimate = false
+  let isJoined = false
   function readFile(line: string): boolean {
     const [, side, index, format = "", name = ""] =
       /^(Input|Output) #(\d+), ([^']{1,200}), (?:from|to) '([^']{0,1000})':$/.exec(line) ?? []
     if (side === undefined || inputs.size + outputs.size >= FILES_MAX) return false
-    input = side === "Input" ? { format, seconds: null } : null
+    input = side === "Input" ? { format, seconds: null, startSeconds: 0, isEstimate } : null
+    isEstimate = false
     const counts = { video: 0, audio: 0, others: 0 }
     output = side === "Output" ? { index: Number(index), muxer: format, ...counts } : null
     if (input) inputs.set(name, input)
     if (output) outputs.set(name, output)
     return true
+  }
+  function readLength(line: string): void {
+    const [, duration, start = "0"] =
+      /^ {2}Duration: ([\d:.]+)(?:, start: (-?[\d.]+))?/.exec(line) ?? []
+    if (!input || duration === undefined) return
+    input.seconds = parseTime(duration)
+    input.startSeconds = Math.max(0, Number(start))
   }
   function sizesOf(index: number): WrittenSizes | null {
     return sizes.get(index) ?? sizes.get(null) ?? null
@@ -59,8 +79,10 @@ export function openRunNotes() {
   return {
     readStderr(line: string): void {
       if (readFile(line)) return
-      const duration = /^ {2}Duration: ([\d:.]+)/.exec(line)?.[1]
-      if (input && duration !== undefined) input.seconds = parseTime(duration)
+      // ffmpeg says so of an input before it describes it.
+      if (line.includes("Estimating duration from bitrate")) isEstimate = true
+      if (/DTS \d+ < \d+ out of order/.test(line)) isJoined = true
+      readLength(line)
       const type = /^ {2}Stream #\d+:\d+[^ ]*: (\w+): /.exec(line)?.[1]
       if (output && type !== undefined) countStream(output, type, line)
       const [, at, video, audio] = SUMMARY.exec(line) ?? []
@@ -68,7 +90,10 @@ export function openRunNotes() {
         const written = { video: Number(video), audio: Number(audio) }
         sizes.set(at === undefined ? null : Number(at), written)
       }
-      if (damage.length < DAMAGE_LINES_MAX && tellsDamage(line)) damage.push(line)
+      const kind = damageKind(line)
+      if (kind === null) return
+      if (damage.filter((each) => each.kind === kind).length >= DAMAGE_LINES_MAX) return
+      damage.push({ kind, line })
     },
     readProgress(line: string): void {
       const [, name, value = ""] = /^(frame|out_time_us)=(.*)$/.exec(line) ?? []
@@ -77,7 +102,7 @@ export function openRunNotes() {
     },
     end(): RunNotes {
       const hasWritten = done.frames > 0 || done.time > 0
-      return { inputs, outputs, damage, written: sizesOf, hasWritten }
+      return { inputs, outputs, damage, isJoined, written: sizesOf, hasWritten }
     },
   }
 }

@@ -11,34 +11,50 @@ export type LateSeek = {
   output: string | null
 }
 
-/** Options that change how long an input lasts, or where its times begin. */
-const LENGTH_OPTIONS = new Set(
-  "f loop stream_loop sseof seek_timestamp itsoffset itsscale r framerate".split(" "),
+/** Where a `-ss` stands: before an input, or before an output, which counts from what was read. */
+export type SeekPlace = "input" | "output"
+
+/**
+ * Options before an input that leave its length and its times as they are. One with any other is
+ * not judged: demuxers have many that do not, such as `-ignore_editlist`.
+ */
+const HARMLESS_OPTIONS = new Set(
+  [
+    "ss t to an vn sn dn c codec vcodec acodec scodec dcodec map threads filter_threads",
+    "y n hide_banner stats nostats stdin nostdin v loglevel stats_period accurate_seek",
+    "noaccurate_seek autorotate noautorotate hwaccel re thread_queue_size probesize",
+    "analyzeduration report benchmark xerror max_error_rate filter_complex lavfi",
+    "filter_complex_threads copyts start_at_zero",
+  ]
+    .join(" ")
+    .split(" "),
 )
 const FILTER_OPTIONS = new Set("vf af filter filter_complex lavfi".split(" "))
 /**
  * Finds where a command seeks behind the end of what it reads; `lengthOf` answers how many seconds
- * an input lasts, null where that is not certain.
+ * an input lasts for a seek at this place, null where that is not certain.
  */
 export function findLateSeeks(
   command: ReadCommand,
-  lengthOf: (name: string) => number | null,
+  lengthOf: (name: string, place: SeekPlace) => number | null,
 ): LateSeek[] {
-  const inputs = command.files
-    .filter(({ kind }) => kind === "input")
-    .map((file) => ({ file, seconds: hasLengthOption(file) ? null : lengthOf(file.word) }))
-  const early = inputs.flatMap(({ file, seconds }) => {
-    const value = lateSeekOf(file, seconds)
+  const inputs = command.files.filter(({ kind }) => kind === "input")
+  function secondsOf(file: ReadFile, place: SeekPlace): number | null {
+    return isJudged(file) ? lengthOf(file.word, place) : null
+  }
+  const early = inputs.flatMap((file) => {
+    const value = lateSeekOf(file, secondsOf(file, "input"))
     return value === null ? [] : [{ value, input: file.word, output: null }]
   })
   // What an output seeks in is what its inputs leave, unless filters make something else of it.
   if (early.length > 0 || allOptions(command).some(isShifting)) return early
-  const ends = inputs.map(({ file, seconds }) =>
-    seconds === null ? null : secondsLeft(file, seconds),
-  )
+  const ends = inputs.map((file) => {
+    const seconds = secondsOf(file, "output")
+    return seconds === null ? null : secondsLeft(file, seconds)
+  })
   const known = ends.filter((end) => end !== null)
   const end = known.length === ends.length ? Math.max(...known) : null
-  const input = inputs.length === 1 ? (inputs[0]?.file.word ?? null) : null
+  const input = inputs.length === 1 ? (inputs[0]?.word ?? null) : null
   return command.files.filter(isMediaOutput).flatMap((file) => {
     const value = lateSeekOf(file, end)
     return value === null ? [] : [{ value, input, output: file.word }]
@@ -70,8 +86,8 @@ function isMediaOutput(file: ReadFile): boolean {
   return format !== "null" && format !== "ffmetadata" && !isTextName(file.word)
 }
 
-function hasLengthOption({ options }: ReadFile): boolean {
-  return options.some(({ name }) => LENGTH_OPTIONS.has(name))
+function isJudged({ options }: ReadFile): boolean {
+  return options.every(({ name }) => HARMLESS_OPTIONS.has(name))
 }
 
 function isShifting({ name }: ReadOption): boolean {

@@ -6,6 +6,7 @@ import { z } from "zod"
 import { openAccount } from "../corpus/account.ts"
 import type { Account } from "../corpus/account.ts"
 import { makeMedia } from "../corpus/fixtures.ts"
+import { makeOddMedia } from "./odd-media.ts"
 import { startReceiver } from "./receiver.ts"
 import type { Receiver } from "./receiver.ts"
 import { startService } from "./service.ts"
@@ -29,11 +30,13 @@ let account: Account
 let receiver: Receiver
 let folder: string
 const halves = new Map<string, Promise<string>>()
+const wholes = new Map<string, Promise<string>>()
 let whole: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "lathe-warnings-"))
   await makeMedia(folder, {}, MEDIA)
+  await makeOddMedia(folder)
   const service = opened.use(await startService({ ALLOWED_PRIVATE_HOSTS: "127.0.0.1" }))
   receiver = opened.use(await startReceiver())
   account = openAccount(service.origin, await service.makeKey("warnings"))
@@ -52,15 +55,27 @@ async function readMedia(name: string): Promise<Uint8Array<ArrayBuffer>> {
 
 /** Uploads the first half of a file, once; answers a reference to it. */
 async function halfOf(name: string): Promise<string> {
-  const known = halves.get(name)
+  return await uploadOnce(name, halves, (bytes) => bytes.slice(0, bytes.length >> 1))
+}
+
+/** Uploads a file, once; answers a reference to it. */
+async function wholeOf(name: string): Promise<string> {
+  return await uploadOnce(name, wholes, (bytes) => bytes)
+}
+
+async function uploadOnce(
+  name: string,
+  uploads: Map<string, Promise<string>>,
+  cut: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const known = uploads.get(name)
   if (known) return await known
   const uploading = (async () => {
-    const bytes = await readMedia(name)
-    const { id, status } = await account.upload(name, bytes.slice(0, bytes.length >> 1))
+    const { id, status } = await account.upload(name, cut(await readMedia(name)))
     expect(status).toBe("success")
     return `svc_id://${id}`
   })()
-  halves.set(name, uploading)
+  uploads.set(name, uploading)
   return await uploading
 }
 
@@ -109,6 +124,41 @@ describe.concurrent("half of a file", () => {
       "o.mkv",
     )
     expect(warnings).toEqual([])
+  })
+})
+
+describe.concurrent("an intact but odd input", () => {
+  test.for<[name: string, line: string, made: string]>([
+    ["piped.wav", "ffmpeg -i in_1 out_1", "o.flac"],
+    ["piped64.wav", "ffmpeg -i in_1 -c copy out_1", "o.mkv"],
+    ["piped.caf", "ffmpeg -i in_1 out_1", "o.mp3"],
+    ["quiet.aac", "ffmpeg -i in_1 out_1", "o.wav"],
+    ["quiet.mp3", "ffmpeg -i in_1 out_1", "o.wav"],
+    ["piped.avi", "ffmpeg -i in_1 -an -preset ultrafast out_1", "o.mp4"],
+    ["short.wmv", "ffmpeg -i in_1 -an -preset ultrafast out_1", "o.mp4"],
+    ["piece2.mkv", "ffmpeg -i in_1 -preset ultrafast out_1", "o.mp4"],
+    ["late.opus", "ffmpeg -i in_1 out_1", "o.wav"],
+    ["late.mkv", "ffmpeg -i in_1 -an -preset ultrafast out_1", "o.ts"],
+    ["slow.mp4", "ffmpeg -i in_1 -preset ultrafast out_1", "o.ts"],
+    ["program.mpg", "ffmpeg -ss 1.3 -i in_1 -preset ultrafast out_1", "o.mp4"],
+    ["lyrics.mp3", "ffmpeg -i in_1 out_1", "o.wav"],
+    ["lyrics.mp3", "ffmpeg -v error -i in_1 out_1", "o.wav"],
+    ["padded.mp3", "ffmpeg -i in_1 out_1", "o.wav"],
+    ["joined.mp3", "ffmpeg -i in_1 out_1", "o.wav"],
+    ["joined.ogg", "ffmpeg -i in_1 -ss 4 out_1", "o.wav"],
+    ["joined.ts", "ffmpeg -i in_1 -ss 4 -preset ultrafast out_1", "o.mp4"],
+    ["header.wav", "ffmpeg -ignore_length 1 -ss 1.5 -i in_1 out_1", "o.mp3"],
+    ["edited.mp4", "ffmpeg -ignore_editlist 1 -i in_1 -ss 1.7 -preset ultrafast out_1", "o.mp4"],
+  ])("%s is not warned of, nor refused: %s (%s)", async ([name, line, made]) => {
+    const { status, error, warnings } = await run(line, await wholeOf(name), made)
+    expect([status, error, warnings]).toEqual(["success", undefined, []])
+  })
+
+  test("that is a cut photo is damaged", async () => {
+    const cut = await run("ffmpeg -i in_1 out_1", await wholeOf("cut.jpg"), "o.png")
+    expect(cut.warnings.map(({ code }) => code)).toEqual(["input_damaged"])
+    const photo = await run("ffmpeg -i in_1 out_1", await wholeOf("photo.jpg"), "o.png")
+    expect(photo.warnings).toEqual([])
   })
 })
 

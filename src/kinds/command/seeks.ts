@@ -1,5 +1,7 @@
 import { readCommand } from "../../contract/command-line.ts"
+import { hasExactLength } from "../../contract/exact-length.ts"
 import { describeLateSeek, findLateSeeks } from "../../contract/late-seek.ts"
+import type { SeekPlace } from "../../contract/late-seek.ts"
 import type { ProbeResult } from "../../contract/probe.ts"
 import { substitute } from "../../contract/tasks/command.ts"
 import type { FoundInput } from "../kind.ts"
@@ -8,10 +10,11 @@ import { linesOf, readLine } from "./lines.ts"
 import type { KeyNames } from "./lines.ts"
 import type { CommandPart } from "./request.ts"
 
-/** Formats that say in a header or an index how long they last. */
-const EXACT_FORMATS = /^(?:mov|matroska|wav|w64|aiff|caf|flac|ogg|avi)(?:,|$)/
-/** Formats of which ffprobe estimates it: from a bit rate, or from the times of some packets. */
-const ESTIMATED_FORMATS = /^(?:mp3|aac|ac3|eac3|mpegts|mpeg|flv|asf|mxf|nut)(?:,|$)/
+/**
+ * Formats of which ffprobe estimates it: from a bit rate, or from the times of some packets. The
+ * times of a transport stream that was joined begin anew, so that nothing is known of its length.
+ */
+const ESTIMATED_FORMATS = /^(?:mp3|aac|ac3|eac3|flv|asf|mxf|nut)(?:,|$)/
 /** No estimate is so far off. */
 const ESTIMATE_FACTOR_MAX = 20
 
@@ -28,14 +31,17 @@ export function judgeSeeks(
     file?.probe ? [[names.inputs.get(key) ?? key, file.probe] as const] : [],
   )
   const lengths = new Map(probes.map(([name, { duration = 0 }]) => [name, duration]))
-  const ends = new Map(probes.map(([name, probe]) => [name, latestEnd(probe)]))
+  const probed = new Map(probes)
   return linesOf(request).flatMap((line) => {
     const read = readLine(line)
     if ("error" in read) return []
     const named = substitute(read.words, {
       get: (key) => names.inputs.get(key) ?? names.outputs.get(key),
     })
-    const late = findLateSeeks(readCommand(named), (name) => ends.get(name) ?? null)
+    const late = findLateSeeks(readCommand(named), (name, place) => {
+      const probe = probed.get(name)
+      return probe ? latestEnd(probe, place) : null
+    })
     return late.map((seek) => ({
       field: line.field,
       option: "-ss",
@@ -46,8 +52,13 @@ export function judgeSeeks(
 }
 
 /** The seconds that a file surely does not exceed; null where that is not known. */
-function latestEnd({ duration, format_name: format }: ProbeResult): number | null {
+function latestEnd(
+  { duration, format_name: format }: ProbeResult,
+  place: SeekPlace,
+): number | null {
   if (duration === undefined) return null
-  if (EXACT_FORMATS.test(format)) return duration
+  // Of Ogg files that were joined, the first or the last says how long it is, and all are read.
+  if (format === "ogg" && place === "output") return null
+  if (hasExactLength(format) || format === "avi") return duration
   return ESTIMATED_FORMATS.test(format) ? duration * ESTIMATE_FACTOR_MAX : null
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { tellsDamage } from "../../../container/tools/damage.ts"
+import { damageKind, findDamageLine } from "../../../container/tools/damage.ts"
 import { openRunNotes } from "../../../container/tools/run-notes.ts"
 
 function notesOf(lines: string[], progress: string[] = []) {
@@ -29,7 +29,15 @@ describe("notes of a run", () => {
   test("name inputs with their lengths, and outputs with their muxers and streams", () => {
     const { inputs, outputs } = notesOf(DESCRIBED)
     expect([...inputs]).toEqual([
-      ["in_1.mp4", { format: "mov,mp4,m4a,3gp,3g2,mj2", seconds: 2.02 }],
+      [
+        "in_1.mp4",
+        {
+          format: "mov,mp4,m4a,3gp,3g2,mj2",
+          seconds: 2.02,
+          startSeconds: 0,
+          isEstimate: false,
+        },
+      ],
     ])
     expect([...outputs]).toEqual([
       ["a.mp4", { index: 0, muxer: "mp4", video: 1, audio: 1, others: 1 }],
@@ -55,6 +63,22 @@ describe("notes of a run", () => {
     expect(notesOf([], progress).hasWritten).toBe(hasWritten)
   })
 
+  test("tell an estimated length, a start, and times that begin anew", () => {
+    const { inputs, isJoined } = notesOf([
+      "[aac @ 0x55d0] Estimating duration from bitrate, this may be inaccurate",
+      "Input #0, aac, from 'in_1.aac':",
+      "  Duration: 00:21:46.45, bitrate: 3 kb/s",
+      "Input #1, matroska,webm, from 'in_2.mkv':",
+      "  Duration: 00:00:04.04, start: 2.023000, bitrate: 199 kb/s",
+      "[mpegts @ 0x55d0] DTS 128090 < 304490 out of order",
+    ])
+    expect([...inputs.values()]).toMatchObject([
+      { isEstimate: true, startSeconds: 0 },
+      { isEstimate: false, startSeconds: 2.023, seconds: 4.04 },
+    ])
+    expect([isJoined, notesOf(DESCRIBED).isJoined]).toEqual([true, false])
+  })
+
   test("keep the first lines that tell of damage", () => {
     const line = "in_1.ts: corrupt input packet in stream 0"
     expect(notesOf(["a line", ...Array.from({ length: 9 }, () => line)]).damage).toHaveLength(5)
@@ -74,7 +98,20 @@ describe("damage", () => {
     "[matroska,webm @ 0x55d0] File ended prematurely",
     "in_1.mkv: Invalid data found when processing input",
   ])("is told by: %s", (line) => {
-    expect(tellsDamage(line)).toBe(true)
+    expect(damageKind(line)).not.toBeNull()
+  })
+
+  test.for<[line: string, formats: string[], isCertain: boolean]>([
+    ["in_1.wav: corrupt input packet in stream 0", ["wav"], false],
+    ["in_1.ts: corrupt input packet in stream 0", ["mpegts"], true],
+    ["Error while decoding stream #0:0: Invalid data found", ["mov,mp4,m4a", "mp3"], false],
+    ["Error while decoding stream #0:1: Invalid data found", ["mpeg"], false],
+    ["Error while decoding stream #0:0: Invalid data found", ["flac"], true],
+    ["[mjpeg @ 0x55d0] overread 8", ["image2"], true],
+    ["[mjpeg @ 0x55d0] overread 8", ["avi"], false],
+    ["in_1.mp3: partial file", ["mp3"], true],
+  ])("of %s in inputs of %j is certain: %s", ([line, formats, isCertain]) => {
+    expect(findDamageLine([line], formats)).toBe(isCertain ? line : null)
   })
 
   test.for([
@@ -85,6 +122,6 @@ describe("damage", () => {
     "[mpegts @ 0x55d0] start time for stream 0 is not set in estimate_timings_from_pts",
     "Guessed Channel Layout for Input Stream #0.0 : mono",
   ])("is not told by: %s", (line) => {
-    expect(tellsDamage(line)).toBe(false)
+    expect(damageKind(line)).toBeNull()
   })
 })
