@@ -5,7 +5,17 @@ const MESSAGE_LENGTH_MAX = 1000
 type DamageKind = "packet" | "decoding" | "photo" | "file"
 
 /** A line in which a tool tells of damage. */
-export type DamageLine = { kind: DamageKind; line: string }
+type DamageLine = { kind: DamageKind; line: string }
+
+/** What a run of ffmpeg said of damage, whether that is certain or not. */
+export type DamageNotes = {
+  /** The first lines of each kind that tell of damage. */
+  damage: readonly DamageLine[]
+  /** Whether the times of an input begin anew, as where streams were joined byte by byte. */
+  isJoined: boolean
+}
+
+const LINES_MAX = 5
 
 /**
  * What ffmpeg and ffprobe 5 to 8 say of an input that is damaged, or ends too early, while they go
@@ -55,6 +65,25 @@ export function isDamage({ kind }: DamageLine, formats: readonly string[]): bool
   if (kind === "decoding") return !formats.some((format) => SCANNED_FORMATS.test(format))
   if (kind === "photo") return formats.some((format) => PHOTO_FORMATS.test(format))
   return true
+}
+
+/** Opens a reader that takes notes of the damage of which one ffmpeg process tells. */
+export function openDamageNotes() {
+  const damage: DamageLine[] = []
+  let isJoined = false
+  return {
+    readStderr(line: string): void {
+      if (/DTS \d+ < \d+ out of order/.test(line)) isJoined = true
+      const kind = damageKind(line)
+      if (kind === null) return
+      if (damage.filter((each) => each.kind === kind).length < LINES_MAX) {
+        damage.push({ kind, line })
+      }
+    },
+    end(): DamageNotes {
+      return { damage, isJoined }
+    },
+  }
 }
 
 /** The first line that means damage for certain; null where none does. */

@@ -1,6 +1,6 @@
 import { parseTime } from "../../src/contract/media-time.ts"
-import { damageKind } from "./damage.ts"
-import type { DamageLine } from "./damage.ts"
+import { openDamageNotes } from "./damage.ts"
+import type { DamageNotes } from "./damage.ts"
 
 /** An input as ffmpeg describes it: the format it was taken for, and how long it should last. */
 export type NotedInput = {
@@ -25,13 +25,9 @@ export type NotedOutput = {
 export type WrittenSizes = { video: number; audio: number }
 
 /** What a run of ffmpeg said of its inputs and outputs; a low -loglevel keeps it from saying that. */
-export type RunNotes = {
+export type RunNotes = DamageNotes & {
   inputs: ReadonlyMap<string, NotedInput>
   outputs: ReadonlyMap<string, NotedOutput>
-  /** The first lines of each kind that tell of damage. */
-  damage: readonly DamageLine[]
-  /** Whether the times of an input begin anew, as where streams were joined byte by byte. */
-  isJoined: boolean
   /** By the index of an output; ffmpeg 5 sums up all of them together, which then holds for each. */
   written: (index: number) => WrittenSizes | null
   /** Whether its last progress says that frames or time were written; whatever the -loglevel is. */
@@ -39,7 +35,6 @@ export type RunNotes = {
 }
 
 const FILES_MAX = 64
-const DAMAGE_LINES_MAX = 5
 
 const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) audio:\s{0,9}(\d+)/
 
@@ -47,13 +42,12 @@ const SUMMARY = /^(?:\[out#(\d+)\/[^\]]{1,80}\] )?video:\s{0,9}(\d+)(?:kB|KiB) a
 export function openRunNotes() {
   const inputs = new Map<string, NotedInput>()
   const outputs = new Map<string, NotedOutput>()
-  const damage: DamageLine[] = []
+  const damage = openDamageNotes()
   const sizes = new Map<number | null, WrittenSizes>()
   const done = { frames: 0, time: 0 }
   let input: NotedInput | null = null
   let output: NotedOutput | null = null
   let isEstimate = false
-  let isJoined = false
   function readFile(line: string): boolean {
     const [, side, index, format = "", name = ""] =
       /^(Input|Output) #(\d+), ([^']{1,200}), (?:from|to) '([^']{0,1000})':$/.exec(line) ?? []
@@ -81,7 +75,6 @@ export function openRunNotes() {
       if (readFile(line)) return
       // ffmpeg says so of an input before it describes it.
       if (line.includes("Estimating duration from bitrate")) isEstimate = true
-      if (/DTS \d+ < \d+ out of order/.test(line)) isJoined = true
       readLength(line)
       const type = /^ {2}Stream #\d+:\d+[^ ]*: (\w+): /.exec(line)?.[1]
       if (output && type !== undefined) countStream(output, type, line)
@@ -90,10 +83,7 @@ export function openRunNotes() {
         const written = { video: Number(video), audio: Number(audio) }
         sizes.set(at === undefined ? null : Number(at), written)
       }
-      const kind = damageKind(line)
-      if (kind === null) return
-      if (damage.filter((each) => each.kind === kind).length >= DAMAGE_LINES_MAX) return
-      damage.push({ kind, line })
+      damage.readStderr(line)
     },
     readProgress(line: string): void {
       const [, name, value = ""] = /^(frame|out_time_us)=(.*)$/.exec(line) ?? []
@@ -102,7 +92,7 @@ export function openRunNotes() {
     },
     end(): RunNotes {
       const hasWritten = done.frames > 0 || done.time > 0
-      return { inputs, outputs, damage, isJoined, written: sizesOf, hasWritten }
+      return { inputs, outputs, ...damage.end(), written: sizesOf, hasWritten }
     },
   }
 }
