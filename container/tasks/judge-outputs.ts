@@ -88,11 +88,11 @@ function findEmptyStreams(
 
 /** The warnings of inputs of which ffmpeg said that they are damaged, or that end within a packet. */
 function findDamage({ order, workspace }: RunContext, { argv, notes }: FinishedRun): Warning[] {
-  const names = inputNames(argv)
+  const names = [...new Set(inputWords(argv))]
   const cut = order.inputs.filter((input) => endsWithinPacket(input, notes.inputs.get(input.name)))
   // The seams of transport streams that are joined byte by byte look like damage.
   const isJoined = notes.isJoined || names.some((name) => name.startsWith("concat:"))
-  const formats = names.flatMap((name) => formatsOf(name, notes, order.inputs))
+  const formats = inputWords(argv).map((name) => formatOf(name, notes, order.inputs))
   const damage = notes.damage.filter(
     (each) => isDamage(each, formats) && !(isJoined && each.kind === "packet"),
   )
@@ -106,20 +106,20 @@ function findDamage({ order, workspace }: RunContext, { argv, notes }: FinishedR
   ]
 }
 
-/** The formats of an input, as ffmpeg says or its name ends; a list may name any file of the task. */
-function formatsOf(name: string, { inputs }: RunNotes, files: readonly TaskInput[]): string[] {
+/** The format of an input, as ffmpeg says or its name ends; a list may name any file of the task. */
+function formatOf(name: string, { inputs }: RunNotes, files: readonly TaskInput[]): string {
   const format = inputs.get(name)?.format
-  if (format === "concat") return [format, ...files.map((file) => endOf(file.name))]
-  return [format ?? endOf(name)]
+  if (format === "concat") return [format, ...files.map((file) => endOf(file.name))].join(",")
+  return format ?? endOf(name)
 }
 
 function endOf(name: string): string {
   return name.slice(name.lastIndexOf(".") + 1).toLowerCase()
 }
 
-function inputNames(argv: readonly string[]): string[] {
+function inputWords(argv: readonly string[]): string[] {
   const inputs = readCommand(argv).files.filter(({ kind }) => kind === "input")
-  return [...new Set(inputs.map(({ word }) => word))]
+  return inputs.map(({ word }) => word)
 }
 
 function endsWithinPacket({ size_bytes: bytes }: TaskInput, noted?: { format: string }): boolean {

@@ -42,11 +42,13 @@ const DAMAGE: Record<DamageKind, readonly RegExp[]> = {
 }
 const DAMAGE_KINDS = ["packet", "decoding", "photo", "file"] as const
 
+/** The input that a line is about, where it says so: `stream #1:0`, `[aist#1:0/mp3 @ …]`. */
+const INPUT_INDEX = /(?:stream |[avs]ist)#(\d+):\d/
 /** Formats of sound whose length may be a placeholder, as where it was written to a pipe. */
-const STREAMED_FORMATS = /^(?:wav|w64|caf|aiff|au|rf64|aifc?)(?:,|$)/
+const STREAMED_FORMATS = /(?:^|,)(?:wav|w64|caf|aiff|au|rf64|aifc?)(?:,|$)/
 /** Formats that are read from any place on, and may hold tags that look like sound. */
-const SCANNED_FORMATS = /^(?:mp[123]|mp2|mpga|aac|e?ac3|dts|mpe?g|vob)(?:,|$)/
-const PHOTO_FORMATS = /^(?:image2|jpeg_pipe|jpe?g)(?:,|$)/
+const SCANNED_FORMATS = /(?:^|,)(?:mp[123]|mpga|aac|e?ac3|dts|mpe?g|vob)(?:,|$)/
+const PHOTO_FORMATS = /(?:^|,)(?:image2|jpeg_pipe|jpe?g)(?:,|$)/
 
 /**
  * What kind of damage a line of a tool tells of: of a packet that is cut off, of what a decoder
@@ -57,10 +59,13 @@ export function damageKind(line: string): DamageKind | null {
 }
 
 /**
- * Whether a line means damage for certain, by the formats of all inputs, as ffmpeg names them or as
- * the ends of their names do.
+ * Whether a line means damage for certain, by the formats of all inputs in order, as ffmpeg names
+ * them or as the ends of their names do.
  */
-export function isDamage({ kind }: DamageLine, formats: readonly string[]): boolean {
+export function isDamage({ kind, line }: DamageLine, inputs: readonly string[]): boolean {
+  const at = INPUT_INDEX.exec(line)?.[1]
+  const only = at === undefined ? undefined : inputs[Number(at)]
+  const formats = only === undefined ? inputs : [only]
   if (kind === "packet") return !formats.some((format) => STREAMED_FORMATS.test(format))
   if (kind === "decoding") return !formats.some((format) => SCANNED_FORMATS.test(format))
   if (kind === "photo") return formats.some((format) => PHOTO_FORMATS.test(format))

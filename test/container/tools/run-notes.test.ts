@@ -104,7 +104,10 @@ describe("damage", () => {
   test.for<[line: string, formats: string[], isCertain: boolean]>([
     ["in_1.wav: corrupt input packet in stream 0", ["wav"], false],
     ["in_1.ts: corrupt input packet in stream 0", ["mpegts"], true],
-    ["Error while decoding stream #0:0: Invalid data found", ["mov,mp4,m4a", "mp3"], false],
+    ["Error while decoding stream #1:0: Invalid data found", ["mov,mp4,m4a", "mp3"], false],
+    ["Error while decoding stream #0:0: Invalid data found", ["mov,mp4,m4a", "mp3"], true],
+    ["[h264 @ 0x55d0] error while decoding MB 11 10", ["mov,mp4,m4a", "mp3"], false],
+    ["Error while decoding stream #0:0: Invalid data found", ["concat,mp3,txt"], false],
     ["Error while decoding stream #0:1: Invalid data found", ["mpeg"], false],
     ["Error while decoding stream #0:0: Invalid data found", ["flac"], true],
     ["[mjpeg @ 0x55d0] overread 8", ["image2"], true],
