@@ -10,7 +10,8 @@ import { findRunner, findTools, findWorkerd, killAll } from "./processes.ts"
 
 const TOOL_MS_MAX = 1500
 const POLL_MS = 10
-const DISK_MIB = 64
+/** Room for a task in each slot, above the reserve. */
+const DISK_MIB = 128
 const BALLAST_BYTES = 512 * 1024 * 1024
 const BALLAST = "ballast"
 
