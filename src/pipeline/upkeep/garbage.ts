@@ -9,7 +9,7 @@ import { removeUpload } from "../uploads/abandon.ts"
 
 const HOUR_MS = 3_600_000
 /** A prefix that could not be deleted is tried again after those that wait behind it. */
-const RETRY_MS = 300_000
+const RETRY_MS = 60_000
 const PASSES = 2
 const ROWS_MAX = 100
 
