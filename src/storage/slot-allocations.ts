@@ -155,22 +155,20 @@ function slotTable(sql: SqlStorage) {
 const UNSANDBOXED_MS_MAX = 600_000
 
 function slotProblemTables(sql: SqlStorage) {
-  function exists(from: string, ...values: SqlStorageValue[]): boolean {
-    return sql.exec(`select 1 from ${from} limit 1`, ...values).toArray().length > 0
+  function slotsOf(from: string, ...values: SqlStorageValue[]): string[] {
+    return sql
+      .exec<{ slot: string }>(`select slot from ${from}`, ...values)
+      .toArray()
+      .map(({ slot }) => slot)
+  }
+  function slotsNotEnded(): string[] {
+    return slotsOf("unended_slots where failed_at > 0")
   }
   return {
     /** Slots whose container is to be ended before they are allocated again. */
-    slotsToEnd: () =>
-      sql
-        .exec<{ slot: string }>("select slot from unended_slots")
-        .toArray()
-        .map(({ slot }) => slot),
+    slotsToEnd: () => slotsOf("unended_slots"),
     /** Those of them that could not be ended so far. */
-    slotsNotEnded: () =>
-      sql
-        .exec<{ slot: string }>("select slot from unended_slots where failed_at > 0")
-        .toArray()
-        .map(({ slot }) => slot),
+    slotsNotEnded,
     saveToEnd(slot: string): void {
       sql.exec("insert or ignore into unended_slots (slot) values (?)", slot)
     },
@@ -187,12 +185,10 @@ function slotProblemTables(sql: SqlStorage) {
       sql.exec("insert or replace into unsandboxed_slots (slot, seen_at) values (?, ?)", slot, now)
     },
     degradedReasons(now: number): DegradedReason[] {
-      const since = now - UNSANDBOXED_MS_MAX
+      const unsandboxed = slotsOf("unsandboxed_slots where seen_at > ?", now - UNSANDBOXED_MS_MAX)
       return [
-        ...(exists("unsandboxed_slots where seen_at > ?", since)
-          ? ["sandbox_failed" as const]
-          : []),
-        ...(exists("unended_slots where failed_at > 0") ? ["slot_not_ended" as const] : []),
+        ...(unsandboxed.length > 0 ? ["sandbox_failed" as const] : []),
+        ...(slotsNotEnded().length > 0 ? ["slot_not_ended" as const] : []),
       ]
     },
   }

@@ -4,6 +4,7 @@ import type { ServiceProcess } from "../../scripts/local/service-process.ts"
 import { openAccount } from "../corpus/account.ts"
 import type { Account } from "../corpus/account.ts"
 import { sendFile } from "./slow-upload.ts"
+import { waveHeader } from "../container/wave.ts"
 
 /** A command that needs no input and little disk. */
 export const SMALL_COMMAND = {
@@ -39,17 +40,6 @@ export async function create(account: Account, body: object, path = "/commands")
 /** A sound of this size, as a WAV file. */
 export function makeWave(bytes: number): Uint8Array<ArrayBuffer> {
   const wave = Buffer.alloc(bytes)
-  wave.write("RIFF", 0)
-  wave.writeUInt32LE(bytes - 8, 4)
-  wave.write("WAVEfmt ", 8)
-  wave.writeUInt32LE(16, 16)
-  wave.writeUInt16LE(1, 20)
-  wave.writeUInt16LE(1, 22)
-  wave.writeUInt32LE(48_000, 24)
-  wave.writeUInt32LE(48_000, 28)
-  wave.writeUInt16LE(1, 32)
-  wave.writeUInt16LE(8, 34)
-  wave.write("data", 36)
-  wave.writeUInt32LE(bytes - 44, 40)
+  waveHeader(bytes - 44, 48_000).copy(wave)
   return new Uint8Array(wave)
 }

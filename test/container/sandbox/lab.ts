@@ -20,6 +20,7 @@ import { launchArgv } from "../../../container/sandbox/sandbox.ts"
 import type { Launch, TaskSandbox, Tier } from "../../../container/sandbox/sandbox.ts"
 import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
+import { waveHeader } from "../wave.ts"
 
 /** A tier of the sandbox, with a runner that is root or an unprivileged user. */
 export type Variant = { tier: Tier; user: "root" | "unprivileged"; isSupported: boolean }
@@ -137,19 +138,7 @@ async function makeFolder(path: string, uid: number | null): Promise<string> {
 
 /** A WAV file of 8 bits with these samples, which decoding leaves as they are. */
 function makeWave(samples: string): Buffer {
-  const header = Buffer.alloc(44)
-  header.write("RIFF", 0)
-  header.writeUInt32LE(36 + samples.length, 4)
-  header.write("WAVEfmt ", 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(8000, 24)
-  header.writeUInt32LE(8000, 28)
-  header.writeUInt16LE(1, 32)
-  header.writeUInt16LE(8, 34)
-  header.write("data", 36)
-  header.writeUInt32LE(samples.length, 40)
+  const header = waveHeader(samples.length, 8000)
   return Buffer.concat([header, Buffer.from(samples)])
 }
 
