@@ -59,6 +59,8 @@ const environment = z.object({
   WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
   FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
+  /** The Python that has yt-dlp. */
+  FETCH_PYTHON_PATH: z.string().min(1).default("/opt/fetch/bin/python"),
   /** Limits of one tool; see ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
@@ -120,7 +122,11 @@ export function makeSettings(values: Environment): RunnerSettings {
     token: values.RUNNER_TOKEN ?? null,
     capacity: values.RUNNER_CAPACITY,
     workDir: values.WORK_DIR,
-    toolPaths: { ffmpeg: values.FFMPEG_PATH, ffprobe: values.FFPROBE_PATH },
+    toolPaths: {
+      ffmpeg: values.FFMPEG_PATH,
+      ffprobe: values.FFPROBE_PATH,
+      "yt-dlp": values.FETCH_PYTHON_PATH,
+    },
     outputPartBytes: OUTPUT_PART_BYTES,
     limits: makeLimits(values),
     diskWaitMs: values.DISK_WAIT_SECONDS_MAX * 1000,

@@ -34,6 +34,12 @@ export const taskWarnings = z.array(warning).max(WARNINGS_MAX).optional()
 /** What every task reports at its end, whatever its kind; the rest is the kind's own. */
 export const taskResult = z.looseObject({ kind: z.string(), warnings: taskWarnings })
 
+/** What a task is told beside its work, and nobody is ever shown. */
+export const taskSecrets = z.object({
+  /** Cookies of the caller, in Netscape's format. */
+  cookies: z.string().optional(),
+})
+
 /** The body of `POST /tasks`: one task at one fence, with the only door it may use. */
 export const taskOrder = z.object({
   task_id: z.uuid(),
@@ -48,8 +54,10 @@ export const taskOrder = z.object({
   work: taskWork,
   /** The plan that limits the run, for the sentence of a run that took too long. */
   plan: z.string().optional(),
+  secrets: taskSecrets.optional(),
 })
 
+export type TaskSecrets = z.infer<typeof taskSecrets>
 export type TaskOrder = z.infer<typeof taskOrder>
 export type TaskWork = z.infer<typeof taskWork>
 export type TaskResult = z.infer<typeof taskResult>

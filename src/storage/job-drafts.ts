@@ -116,7 +116,7 @@ function keptRequest(request: unknown): unknown {
 }
 
 /** Columns of a row of `files` that a draft may set. */
-const FILE_COLUMNS = 19
+const FILE_COLUMNS = 20
 
 /** Writes a draft in one batch. */
 export async function createJob(database: AccountDatabase, draft: JobDraft): Promise<void> {

@@ -34,7 +34,8 @@ export async function writeText(
   const id = newId()
   const { accountId } = database
   const objectKey = valueObjectKey(prefix, id)
-  const begun = { multipartId: null, taskId: null, createdAt: Date.now(), dyingAt: null }
+  const createdAt = Date.now()
+  const begun = { multipartId: null, taskId: null, validator: null, createdAt, dyingAt: null }
   const upload = { id, accountId, objectKey, ...begun }
   await openUpload(database, upload)
   uploads.push(upload)

@@ -47,6 +47,7 @@ export function openPartWriter(
     objectKey: uploadObjectKey(accountId, id),
     multipartId: null,
     taskId: null,
+    validator: null,
     createdAt: Date.now(),
     dyingAt: null,
   }

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 
 /** Programs that tasks run; a runner's health says which of them it has. */
-export type ToolName = "ffmpeg" | "ffprobe"
+export type ToolName = "ffmpeg" | "ffprobe" | "yt-dlp"
 
 /**
  * A kind of task: what both sides of the wire must agree on. The Worker plans `work` and parses

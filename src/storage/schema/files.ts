@@ -15,6 +15,8 @@ export const files = sqliteTable(
     outputKey: text("output_key"),
     name: text("name").notNull(),
     source: text("source", { enum: FILE_SOURCES }).notNull(),
+    /** The URL that it was imported from; none for other files. */
+    sourceUrl: text("source_url"),
     state: text("state", { enum: STATES }).notNull(),
     objectKey: text("object_key"),
     sizeBytes: integer("size_bytes"),
@@ -36,7 +38,10 @@ export const files = sqliteTable(
     index("files_of_job").on(table.jobId),
     index("files_listed")
       .on(table.accountId, table.id)
-      .where(sql`object_key is not null`),
+      .where(sql`source <> 'fetch' and (object_key is not null or source = 'import')`),
+    index("files_fetched")
+      .on(table.completedAt)
+      .where(sql`source = 'fetch' and object_key is not null`),
   ],
 )
 

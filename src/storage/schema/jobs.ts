@@ -73,6 +73,22 @@ export const idempotency = sqliteTable(
   ],
 )
 
+/** The last metadata job of each URL that an account asked for, which answers for a while. */
+export const metadataLookups = sqliteTable(
+  "metadata_lookups",
+  {
+    accountId: text("account_id").notNull(),
+    /** SHA-256 of the URL, hexadecimal. */
+    urlHash: text("url_hash").notNull(),
+    jobId: text("job_id").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.urlHash] }),
+    index("metadata_lookups_by_age").on(table.createdAt),
+  ],
+)
+
 /** What a job made, kept with it: facts of each output as they were at its end. */
 export type JobResult = {
   outputs: {

@@ -12,5 +12,6 @@ export function isFinal(state: State): state is FinalState {
 export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
-export const FILE_SOURCES = ["upload", "output"] as const
+/** `fetch` is what a fetch made: no File of the account, and never an input. */
+export const FILE_SOURCES = ["upload", "import", "output", "fetch"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]

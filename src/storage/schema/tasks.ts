@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import type { TaskResult, TaskWork } from "../../contract/task.ts"
+import type { TaskResult, TaskSecrets, TaskWork } from "../../contract/task.ts"
 import { STATES } from "./states.ts"
 
 export const tasks = sqliteTable(
@@ -13,6 +13,8 @@ export const tasks = sqliteTable(
     /** Number of the dispatch; every write that comes back is checked against it. */
     fence: integer("fence").notNull().default(0),
     priority: integer("priority").notNull(),
+    /** Its share of the work of its job, beside those of the job's other tasks. */
+    weight: integer("weight").notNull().default(1),
     /** The pool of runners that does it; tasks of earlier versions have none. */
     pool: text("pool"),
     work: text("work", { mode: "json" }).$type<TaskWork>().notNull(),
@@ -50,11 +52,25 @@ export const taskInputs = sqliteTable(
     fileId: text("file_id").notNull(),
     /** Where the bytes are, noted when the task is claimed: a file deleted later is read to its end. */
     objectKey: text("object_key"),
+    /** Whether the task waits for a file of its own job until that was probed, too. */
+    awaitsProbe: integer("awaits_probe", { mode: "boolean" }).notNull().default(false),
   },
   (table) => [
     primaryKey({ columns: [table.taskId, table.key] }),
     index("task_inputs_of_file").on(table.fileId),
   ],
+)
+
+/** What a task is told and nobody is ever shown, such as cookies; gone with the end of its job. */
+export const taskSecrets = sqliteTable(
+  "task_secrets",
+  {
+    taskId: text("task_id").primaryKey(),
+    jobId: text("job_id").notNull(),
+    accountId: text("account_id").notNull(),
+    secrets: text("secrets", { mode: "json" }).$type<TaskSecrets>().notNull(),
+  },
+  (table) => [index("task_secrets_of_job").on(table.jobId)],
 )
 
 export type Task = typeof tasks.$inferSelect

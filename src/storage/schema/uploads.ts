@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm"
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
 /** Bytes on their way into R2, so that whatever is abandoned can be found and removed. */
 export const uploads = sqliteTable(
@@ -12,6 +12,11 @@ export const uploads = sqliteTable(
     multipartId: text("multipart_id"),
     /** The task that writes it; none for a caller's upload. */
     taskId: text("task_id"),
+    /**
+     * What the source of a task's upload said it is, such as its ETag: a later run of the task that
+     * finds the same goes on where this one was. None where nothing can be resumed.
+     */
+    validator: text("validator"),
     createdAt: integer("created_at").notNull(),
     dyingAt: integer("dying_at"),
   },
@@ -22,6 +27,18 @@ export const uploads = sqliteTable(
       .where(sql`dying_at is not null`),
     index("uploads_object").on(table.objectKey),
   ],
+)
+
+/** Parts of an upload that a later run of its task may go on from. */
+export const uploadParts = sqliteTable(
+  "upload_parts",
+  {
+    uploadId: text("upload_id").notNull(),
+    number: integer("number").notNull(),
+    etag: text("etag").notNull(),
+    sizeBytes: integer("size_bytes").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
 )
 
 /** Prefixes in R2 without an owner; each is deleted twice with an hour between. */

@@ -1,0 +1,34 @@
+import { z } from "zod"
+import { taskOutput, taskWarnings } from "../task.ts"
+import type { TaskDefinition } from "./definition.ts"
+
+/** The one output of an import. */
+export const IMPORT_KEY = "file"
+
+/** Brings what a URL names into storage: a direct file as it is, a page by yt-dlp. */
+export const importTask = {
+  name: "import",
+  pool: () => "fetch",
+  tools: ["yt-dlp", "ffmpeg", "ffprobe"],
+  work: z.object({
+    kind: z.literal("import"),
+    url: z.url(),
+    /** The most bytes that the file may have. */
+    bytes_max: z.int().positive(),
+    run_seconds_max: z.int().positive(),
+    outputs: z.array(taskOutput).length(1),
+  }),
+  result: z.object({
+    kind: z.literal("import"),
+    /** From Content-Disposition, the URL or the title of the page. */
+    name: z.string().min(1).max(255),
+    size_bytes: z.int().nonnegative(),
+    content_type: z.string().max(200),
+    /** Whether it is stored where every run of the task stores it, since runs went on from others. */
+    is_resumable: z.boolean(),
+    warnings: taskWarnings,
+  }),
+} as const satisfies TaskDefinition
+
+export type ImportWork = z.infer<typeof importTask.work>
+export type ImportResult = z.infer<typeof importTask.result>

@@ -1,0 +1,61 @@
+import { z } from "zod"
+import { taskWarnings } from "../task.ts"
+import type { TaskDefinition } from "./definition.ts"
+
+const count = z.int().nonnegative().nullable()
+const text = z.string().max(10_000).nullable()
+
+/** One of the forms in which a site offers a video. */
+export const videoFormat = z.object({
+  format_id: z.string().max(200),
+  ext: text,
+  width: count,
+  height: count,
+  fps: z.number().nonnegative().nullable(),
+  video_codec: text,
+  audio_codec: text,
+  bitrate_kbps: z.number().nonnegative().nullable(),
+  size_bytes: count,
+})
+
+export const FORMATS_MAX = 200
+
+/** What a page says of its video; null where it does not say it. */
+export const videoMetadata = z.object({
+  url: z.url(),
+  title: text,
+  duration: z.number().nonnegative().nullable(),
+  view_count: count,
+  like_count: count,
+  comment_count: count,
+  uploader: text,
+  /** ISO 8601, the day alone where the time is not known. */
+  upload_date: text,
+  description: text,
+  thumbnail: text,
+  is_live: z.boolean(),
+  /** The name that yt-dlp has for the site. */
+  extractor: text,
+  formats: z.array(videoFormat).max(FORMATS_MAX),
+})
+
+/** Asks a page what its video is; downloads nothing of the video. */
+export const metadataTask = {
+  name: "metadata",
+  pool: () => "fetch",
+  tools: ["yt-dlp"],
+  work: z.object({
+    kind: z.literal("metadata"),
+    url: z.url(),
+    run_seconds_max: z.int().positive(),
+  }),
+  result: z.object({
+    kind: z.literal("metadata"),
+    metadata: videoMetadata,
+    warnings: taskWarnings,
+  }),
+} as const satisfies TaskDefinition
+
+export type MetadataWork = z.infer<typeof metadataTask.work>
+export type MetadataResult = z.infer<typeof metadataTask.result>
+export type VideoMetadata = z.infer<typeof videoMetadata>
