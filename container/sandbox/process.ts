@@ -1,4 +1,4 @@
-import type { FolderAccess, TaskSandbox } from "./sandbox.ts"
+import type { FolderAccess, Grants, TaskSandbox } from "./sandbox.ts"
 
 /** Why the runner terminates a process. */
 export type RunnerTermination =
@@ -11,7 +11,7 @@ export type RunnerTermination =
 /** Why a process ended other than by its own exit; the first cause counts. */
 export type TerminationCause = RunnerTermination | "spawn_failed" | "cpu_limit" | "file_limit"
 
-export type ProcessSpec = {
+export type ProcessSpec = Grants & {
   taskSandbox: TaskSandbox
   tool: string
   argv: readonly string[]
@@ -23,6 +23,8 @@ export type ProcessSpec = {
   inputBytes?: number
   timeLimitMs: number
   signal: AbortSignal
+  /** Text on standard input, which is empty without it. */
+  stdin?: string
   /** How much of stdout is kept; without it stdout is discarded. */
   stdoutBytesMax?: number
   onStderrLine?: (line: string) => void

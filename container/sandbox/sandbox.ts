@@ -30,8 +30,25 @@ export type FolderAccess = "write" | "read" | "none"
  */
 export type TaskSandbox = { sandbox: Sandbox; uid: number | null; workspaceBytes: number }
 
+/** What a tool may have and do beside its workspace; by default nothing. */
+export type Grants = {
+  /**
+   * Path of a UNIX socket. Whatever TCP connection the tool or its children make, to whatever
+   * address, is one to this socket; without it they have no sockets.
+   */
+  network?: string | undefined
+  /** Whether it may start processes, which end with it. */
+  mayFork?: boolean | undefined
+  /** Further programs, or folders of programs, that may be executed. */
+  run?: readonly string[] | undefined
+  /** Further files and folders that may be read. */
+  read?: readonly string[] | undefined
+  /** Address space of each of its processes, where the limit of all tools is too low. */
+  memoryBytes?: number | undefined
+}
+
 /** A start of a tool in the sandbox of its task. */
-export type Launch = {
+export type Launch = Grants & {
   taskSandbox: TaskSandbox
   tool: string
   argv: readonly string[]

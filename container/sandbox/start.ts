@@ -55,17 +55,20 @@ export function startProcess(spec: ProcessSpec): StartedProcess {
 function spawnInSandbox(spec: ProcessSpec): ChildProcess {
   const keptFd = spec.onProgressLine ? PROGRESS_FD : undefined
   const [program, ...argv] = launchArgv({ ...spec, keptFd })
-  return spawn(program, argv, {
+  const child = spawn(program, argv, {
     cwd: spec.cwd,
     detached: true,
     env: minimalEnvironment(spec.cwd),
     stdio: [
-      "ignore",
+      spec.stdin === undefined ? "ignore" : "pipe",
       spec.stdoutBytesMax === undefined ? "ignore" : "pipe",
       "pipe",
       spec.onProgressLine ? "pipe" : "ignore",
     ],
   })
+  // A tool may end before it has read all of it.
+  child.stdin?.on("error", () => undefined).end(spec.stdin)
+  return child
 }
 
 function minimalEnvironment(workspace: string): NodeJS.ProcessEnv {
