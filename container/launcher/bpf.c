@@ -16,6 +16,8 @@
 static struct sock_filter steps[STEPS_MAX];
 static unsigned short step_count;
 
+static int install(unsigned flags);
+
 void refuse_all(const int *numbers, size_t count) {
   for (size_t i = 0; i < count; i++) answer(numbers[i], REFUSED);
 }
@@ -101,7 +103,15 @@ void add(struct sock_filter step) {
 }
 
 void install_filter(void) {
+  if (install(SECCOMP_FILTER_FLAG_TSYNC) != 0) fail_with(EBUSY, "seccomp");
+}
+
+int install_listening_filter(void) { return install(SECCOMP_FILTER_FLAG_NEW_LISTENER); }
+
+static int install(unsigned flags) {
   struct sock_fprog program = {step_count, steps};
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
-    fail("seccomp");
+  int result = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  if (result < 0) fail("seccomp");
+  step_count = 0;
+  return result;
 }

@@ -27,6 +27,8 @@ void jump(uint16_t test, uint32_t value, uint8_t if_true, uint8_t if_false);
 void give(uint32_t action);
 void add(struct sock_filter step);
 
+/* Installs the steps so far, after which another filter can be begun; answers its listener. */
 void install_filter(void);
+int install_listening_filter(void);
 
 #endif

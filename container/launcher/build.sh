@@ -13,6 +13,6 @@ compile() {
   mv "build/$name.$$" "build/$name"
 }
 
-compile launcher launcher.c options.c processes.c reach.c landlock.c seccomp.c bpf.c
+compile launcher launcher.c options.c processes.c reach.c broker.c landlock.c seccomp.c bpf.c
 compile meter meter.c
 compile attack attack.c

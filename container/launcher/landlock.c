@@ -18,7 +18,6 @@
 
 #define VERSION_FLAG 1u
 #define RULE_PATH_BENEATH 1
-#define RULE_NET_PORT 2
 
 #define FS_EXECUTE (1ULL << 0)
 #define FS_WRITE_FILE (1ULL << 1)
@@ -31,7 +30,7 @@
 #define FS_TRUNCATE (1ULL << 14)
 #define FS_IOCTL_DEV (1ULL << 15)
 
-#define NET_CONNECT_TCP (1ULL << 1)
+/* No tool has an own TCP socket; see broker.c. */
 #define NET_ALL 3ULL
 /* Abstract UNIX sockets, and signals to processes outside. */
 #define SCOPE_ALL 3ULL
@@ -55,19 +54,15 @@ struct path_rule {
   int32_t folder;
 } __attribute__((packed));
 
-struct port_rule {
-  uint64_t access;
-  uint64_t port;
-};
-
 static struct ruleset_attributes handled_by(int abi);
 static void allow(int ruleset, const struct list *paths, uint64_t access);
 static void allow_path(int ruleset, const char *path, uint64_t access);
-static void allow_port(int ruleset, int abi, unsigned short port);
 
 int landlock_abi(void) {
   return (int)syscall(SYS_LANDLOCK_CREATE_RULESET, NULL, 0, VERSION_FLAG);
 }
+
+bool restricts_signals(void) { return landlock_abi() >= 6; }
 
 int make_ruleset(const struct order *order) {
   int abi = landlock_abi();
@@ -81,7 +76,6 @@ int make_ruleset(const struct order *order) {
   allow(ruleset, &order->write_paths, WRITE & handled.files);
   allow_path(ruleset, "/dev/null", (READ | FS_WRITE_FILE | FS_TRUNCATE) & handled.files);
   allow_path(ruleset, "/dev/urandom", READ);
-  if (order->tcp_port != 0) allow_port(ruleset, abi, order->tcp_port);
   return ruleset;
 }
 
@@ -114,10 +108,4 @@ static void allow_path(int ruleset, const char *path, uint64_t access) {
   if (!S_ISDIR(facts.st_mode)) rule.access &= ON_A_FILE;
   if (syscall(SYS_LANDLOCK_ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0) != 0) fail(path);
   close(file);
-}
-
-static void allow_port(int ruleset, int abi, unsigned short port) {
-  if (abi < 4) fail_with(ENOSYS, "this kernel's Landlock has no network rules");
-  struct port_rule rule = {.access = NET_CONNECT_TCP, .port = port};
-  if (syscall(SYS_LANDLOCK_ADD_RULE, ruleset, RULE_NET_PORT, &rule, 0) != 0) fail("--tcp-port");
 }

@@ -4,12 +4,16 @@
  * privilege. If a step fails, it exits with 126 before the tool has run.
  *
  *   launcher [--uid N] [--chdir DIR] [--keep-fd N] [--env NAME=VALUE]...
- *            [--read PATH]... [--run PATH]... [--write PATH]... [--tcp-port N] [--fork]
+ *            [--read PATH]... [--run PATH]... [--write PATH]... [--connect PATH] [--fork]
  *            [--memory BYTES] [--file-size BYTES] [--cpu SECONDS] [--files N]
  *            [--processes N | --more-processes N] -- PROGRAM ARGUMENT...
- *   launcher --outer [--reach PATH]... ...
- *                          prepares only what persists in the sandbox of another program, and has
- *                          the user N reach these paths also below folders that are closed to it
+ *   launcher --outer ...   prepares only what persists in the sandbox of another program
+ *
+ * --reach PATH             the user N reaches this path also below folders that are closed to it
+ * --connect PATH           each TCP connection of the tool becomes one to this UNIX socket
+ * --channel-fd N           where --outer leaves, and the launcher inside finds, the way to the broker
+ *                          of these connections
+ *
  *   launcher --count --uid N   prints how many processes and threads that user has
  *   launcher --probe       prints what this kernel offers
  */
@@ -36,12 +40,11 @@
 #define CPU_GRACE_SECONDS 3
 
 static void print_offers(void);
-static void close_files(int kept);
 static void be_first_out_of_memory(void);
-static void become(uid_t uid);
 static void limit_resources(const struct order *order);
 static void die_with(pid_t parent);
-static void give_up_privileges(void);
+static void adopt_orphans(void);
+static void move_channel(int channel, int place);
 static char **make_environment(const struct order *order);
 
 int main(int argc, char **argv) {
@@ -57,8 +60,10 @@ int main(int argc, char **argv) {
     printf("%llu\n", (unsigned long long)count_others());
     return 0;
   }
-  close_files(order.kept_fd);
+  order.launcher = getpid();
+  close_files(order.kept_fd, order.is_outer ? -1 : order.channel_fd);
   be_first_out_of_memory();
+  int channel = order.connect_path ? start_broker(&order) : order.channel_fd;
   make_reachable(&order.reach_paths);
   umask(077);
   /* Paths are opened before the change of user; the tool's user may not reach them. */
@@ -70,10 +75,14 @@ int main(int argc, char **argv) {
   if (order.more_processes != 0) limit_processes(order.more_processes);
   die_with(parent);
   char **environment = make_environment(&order);
-  if (!order.is_outer) {
+  if (order.is_outer) {
+    if (channel >= 0) move_channel(channel, order.channel_fd);
+  } else {
+    if (order.may_fork) adopt_orphans();
     give_up_privileges();
     enforce_ruleset(ruleset);
-    filter_syscalls(&order);
+    if (channel >= 0) hand_over(channel, hold_sockets());
+    filter_syscalls(&order, channel >= 0);
   }
   execve(order.program[0], order.program, environment);
   fail(order.program[0]);
@@ -93,12 +102,15 @@ static void print_offers(void) {
 }
 
 /* The tool inherits no descriptor of the runner, except the one that --keep-fd names. */
-static void close_files(int kept) {
+void close_files(int kept, int kept_too) {
+  int lower = kept < kept_too ? kept : kept_too, higher = kept < kept_too ? kept_too : kept;
+  const int all_kept[] = {lower, higher};
   unsigned first = 3;
-  if (kept >= 3) {
-    if (kept > 3 && syscall(SYS_close_range, first, (unsigned)kept - 1, 0u) != 0)
-      fail("close_range");
-    first = (unsigned)kept + 1;
+  for (int i = 0; i < 2; i++) {
+    unsigned each = (unsigned)all_kept[i];
+    if (all_kept[i] < 3) continue;
+    if (each > first && syscall(SYS_close_range, first, each - 1, 0u) != 0) fail("close_range");
+    first = each + 1;
   }
   if (syscall(SYS_close_range, first, ~0u, 0u) != 0) fail("close_range");
 }
@@ -112,7 +124,7 @@ static void be_first_out_of_memory(void) {
   close(file);
 }
 
-static void become(uid_t uid) {
+void become(uid_t uid) {
   gid_t gid = (gid_t)uid;
   if (uid == 0) fail_with(EINVAL, "--uid 0");
   if (setgroups(0, NULL) != 0) fail("setgroups");
@@ -141,7 +153,19 @@ static void die_with(pid_t parent) {
   if (getppid() != parent) fail_with(ESRCH, "the parent is gone");
 }
 
-static void give_up_privileges(void) {
+/* What a child of the tool leaves behind stays below the tool, where the runner measures it. */
+static void adopt_orphans(void) {
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) fail("PR_SET_CHILD_SUBREAPER");
+}
+
+/* To the number under which the launcher inside expects it. */
+static void move_channel(int channel, int place) {
+  if (place < 3) fail_with(EINVAL, "--channel-fd");
+  if (channel == place ? fcntl(place, F_SETFD, 0) != 0 : dup2(channel, place) != place)
+    fail("--channel-fd");
+}
+
+void give_up_privileges(void) {
   /* Kernels before 4.3 have no ambient capabilities, and then there is nothing to clear. */
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
     fail("PR_CAP_AMBIENT");

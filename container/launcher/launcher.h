@@ -34,7 +34,11 @@ struct order {
   /* Threads and processes beside those that the user has already; 0 for no such limit. */
   rlim_t more_processes;
   int kept_fd;
-  unsigned short tcp_port;
+  /* Descriptor of the way to the broker; -1 for none. */
+  int channel_fd;
+  /* The UNIX socket to which all connections go. */
+  const char *connect_path;
+  pid_t launcher;
   const char *folder;
   struct list reach_paths;
   struct list read_paths;
@@ -50,6 +54,11 @@ struct order {
 _Noreturn void fail(const char *step);
 _Noreturn void fail_with(int error, const char *step);
 
+/* launcher.c */
+void close_files(int kept, int kept_too);
+void become(uid_t uid);
+void give_up_privileges(void);
+
 /* options.c */
 void read_options(struct order *order, int argc, char **argv);
 
@@ -60,13 +69,19 @@ void limit_processes(rlim_t more);
 /* reach.c */
 void make_reachable(const struct list *paths);
 
+/* broker.c */
+int start_broker(const struct order *order);
+void hand_over(int channel, int listener);
+
 /* landlock.c */
 int landlock_abi(void);
+bool restricts_signals(void);
 int make_ruleset(const struct order *order);
 void enforce_ruleset(int ruleset);
 
 /* seccomp.c */
 bool has_seccomp(void);
-void filter_syscalls(const struct order *order);
+int hold_sockets(void);
+void filter_syscalls(const struct order *order, bool has_network);
 
 #endif

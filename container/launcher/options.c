@@ -24,6 +24,7 @@ static unsigned long long number(const char *name, const char *value, unsigned l
 
 void read_options(struct order *order, int argc, char **argv) {
   order->kept_fd = -1;
+  order->channel_fd = -1;
   int i = 1;
   for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
     if (read_flag(order, argv[i])) continue;
@@ -52,8 +53,10 @@ static void read_value(struct order *order, const char *name, const char *value)
     order->folder = value;
   } else if (strcmp(name, "--keep-fd") == 0) {
     order->kept_fd = (int)number(name, value, 1023);
-  } else if (strcmp(name, "--tcp-port") == 0) {
-    order->tcp_port = (unsigned short)number(name, value, 65535);
+  } else if (strcmp(name, "--connect") == 0) {
+    order->connect_path = value;
+  } else if (strcmp(name, "--channel-fd") == 0) {
+    order->channel_fd = (int)number(name, value, 1023);
   } else if (strcmp(name, "--more-processes") == 0) {
     order->more_processes = (rlim_t)number(name, value, 1ULL << 30);
   } else if (strcmp(name, "--uid") == 0) {

@@ -11,7 +11,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <asm/ioctls.h>
-#include <asm/sockios.h>
 #include <sched.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -39,23 +38,41 @@
 /* The runner measures the open files of one thread, so all threads must share theirs. */
 #define THREAD_FLAGS ((uint32_t)(CLONE_VM | CLONE_THREAD | CLONE_FILES))
 #define PROTOCOL_TCP 6
+/* The call is not made, and the program is told that it succeeded. */
+#define PRETENDED (SECCOMP_RET_ERRNO | 0)
+#define CLOSE_RANGE_UNSHARE_BIT 2u
+/* The kind of an ioctl, and the one of all that concern sockets and network devices. */
+#define IOCTL_KIND 0xff00u
+#define SOCKET_IOCTL 0x8900u
 #define UNNAMED_FILE ((uint32_t)(O_TMPFILE & ~O_DIRECTORY))
 
 static void kill_foreign_calls(void);
-static void allow_tcp_only(void);
+static void hold_tcp_only(void);
+static void pretend_to_connect(void);
 static void allow_named_files_only(void);
 static void allow_creation_without_set_id(void);
 static void allow_harmless_fcntl(void);
 static void refuse_signals_by_ioctl(void);
 static void allow_threads_only(void);
-static void refuse_namespaces(void);
+static void allow_own_processes(void);
 static void allow_harmless_prctl(void);
 
 #define REFUSE(numbers) refuse_all(numbers, sizeof numbers / sizeof *numbers)
 
 bool has_seccomp(void) { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0; }
 
-void filter_syscalls(const struct order *order) {
+/*
+ * The first of two filters has the broker answer calls of socket(). It alone leaves sendmsg() for
+ * handing over its listener.
+ */
+int hold_sockets(void) {
+  kill_foreign_calls();
+  hold_tcp_only();
+  give(SECCOMP_RET_ALLOW);
+  return install_listening_filter();
+}
+
+void filter_syscalls(const struct order *order, bool has_network) {
   kill_foreign_calls();
   REFUSE(PROCESS_CALLS);
   REFUSE(KERNEL_CALLS);
@@ -63,19 +80,22 @@ void filter_syscalls(const struct order *order) {
   REFUSE(SHARED_FILE_CALLS);
   REFUSE(SHARED_MEMORY_CALLS);
   REFUSE(SERVER_CALLS);
-  if (order->tcp_port != 0) {
-    allow_tcp_only();
+  REFUSE(MESSAGE_CALLS);
+  if (has_network) {
+    pretend_to_connect();
   } else {
     REFUSE(NETWORK_CALLS);
   }
   if (order->may_fork) {
-    refuse_namespaces();
+    allow_own_processes();
   } else {
     REFUSE(FORK_CALLS);
+    REFUSE(SIGNAL_CALLS);
     allow_threads_only();
     /* A process keeps its pid across execve, so that abort() still works. */
     refuse_argument_but(SYS_tgkill, 0, (uint32_t)getpid());
   }
+  refuse_argument_bits(SYS_close_range, 2, CLOSE_RANGE_UNSHARE_BIT);
   allow_named_files_only();
   allow_creation_without_set_id();
   allow_harmless_fcntl();
@@ -102,27 +122,33 @@ static void kill_foreign_calls(void) {
   give(UNKNOWN);
 }
 
-/*
- * Landlock restricts connect() of plain TCP to one port, but neither multipath TCP nor TCP Fast
- * Open.
- */
-static void allow_tcp_only(void) {
+/* Neither datagrams nor multipath TCP. */
+static void hold_tcp_only(void) {
   jump(BPF_JEQ, SYS_socket, 0, 11);
   load_argument(0);
   jump(BPF_JEQ, AF_INET, 1, 0);
   jump(BPF_JEQ, AF_INET6, 0, 6);
   load_argument(1);
-  struct sock_filter without_flags = BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 15);
+  struct sock_filter without_flags =
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)(SOCK_NONBLOCK | SOCK_CLOEXEC));
   add(without_flags);
   jump(BPF_JEQ, SOCK_STREAM, 0, 3);
   load_argument(2);
   jump(BPF_JEQ, 0, 2, 0);
   jump(BPF_JEQ, PROTOCOL_TCP, 1, 0);
   give(REFUSED);
-  load_number();
-  refuse_argument_bits(SYS_sendto, 3, MSG_FASTOPEN);
-  refuse_argument_bits(SYS_sendmsg, 2, MSG_FASTOPEN);
-  refuse_argument_bits(SYS_sendmmsg, 3, MSG_FASTOPEN);
+  give(SECCOMP_RET_USER_NOTIF);
+}
+
+/*
+ * The socket is connected already, and of a family without the options of TCP, for lack of which
+ * programs give up. Of the other options the tool reads none that tells who is at the other end.
+ */
+static void pretend_to_connect(void) {
+  const uint32_t harmless[] = {SO_TYPE, SO_ERROR, SO_SNDBUF, SO_RCVBUF, SO_PROTOCOL, SO_DOMAIN};
+  answer(SYS_connect, PRETENDED);
+  answer(SYS_setsockopt, PRETENDED);
+  allow_argument_values(SYS_getsockopt, 2, harmless, sizeof harmless / sizeof *harmless);
 }
 
 /* The runner cannot measure unnamed files; programs see a file system without support for them. */
@@ -159,9 +185,16 @@ static void allow_harmless_fcntl(void) {
   load_number();
 }
 
+/* By ioctl of sockets a file also signals others, and a tool finds out about the network. */
 static void refuse_signals_by_ioctl(void) {
-  const uint32_t requests[] = {FIOSETOWN, SIOCSPGRP, FIOASYNC};
-  refuse_argument_values(SYS_ioctl, 1, requests, sizeof requests / sizeof *requests);
+  jump(BPF_JEQ, SYS_ioctl, 0, 6);
+  load_argument(1);
+  jump(BPF_JEQ, FIOASYNC, 2, 0);
+  struct sock_filter mask = BPF_STMT(BPF_ALU | BPF_AND | BPF_K, IOCTL_KIND);
+  add(mask);
+  jump(BPF_JEQ, SOCKET_IOCTL, 0, 1);
+  give(REFUSED);
+  load_number();
 }
 
 static void allow_threads_only(void) {
@@ -175,7 +208,22 @@ static void allow_threads_only(void) {
   load_number();
 }
 
-static void refuse_namespaces(void) { refuse_argument_bits(SYS_clone, 0, NAMESPACE_FLAGS); }
+/*
+ * All processes stay below the tool, and all threads of one share their open files, so that the
+ * runner measures what they hold. They signal each other where Landlock keeps their signals inside.
+ */
+static void allow_own_processes(void) {
+  jump(BPF_JEQ, SYS_clone, 0, 6);
+  load_argument(0);
+  jump(BPF_JSET, NAMESPACE_FLAGS | CLONE_PARENT, 2, 0);
+  jump(BPF_JSET, CLONE_THREAD, 0, 2);
+  jump(BPF_JSET, CLONE_FILES, 1, 0);
+  give(REFUSED);
+  load_number();
+  if (restricts_signals()) return;
+  REFUSE(SIGNAL_CALLS);
+  answer(SYS_tgkill, REFUSED);
+}
 
 /* Other options would outlive the runner, expose the process, or reach rarely used kernel code. */
 static void allow_harmless_prctl(void) {

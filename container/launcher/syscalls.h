@@ -17,16 +17,21 @@
 #define SYS_openat2 437
 #undef SYS_clone3
 #define SYS_clone3 435
+#undef SYS_close_range
+#define SYS_close_range 436
 
 /* Other processes: reading, controlling and outliving them, or raising one's own priority. */
 static const int PROCESS_CALLS[] = {
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_tkill,
-    SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_kcmp, SYS_setpriority, SYS_ioprio_set,
-    SYS_sched_setscheduler, SYS_sched_setattr, SYS_sched_setparam, SYS_sched_setaffinity,
-    SYS_setpgid, SYS_setsid, SYS_move_pages, SYS_migrate_pages,
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo, SYS_kcmp, SYS_setpriority, SYS_ioprio_set, SYS_sched_setscheduler,
+    SYS_sched_setattr, SYS_sched_setparam, SYS_sched_setaffinity, SYS_setpgid, SYS_setsid,
+    SYS_move_pages, SYS_migrate_pages,
     424 /* pidfd_send_signal */, 434 /* pidfd_open */, 438 /* pidfd_getfd */,
     440 /* process_madvise */, 448 /* process_mrelease */,
 };
+
+/* Signals to other processes than the tool's own. */
+static const int SIGNAL_CALLS[] = {SYS_kill, SYS_tkill};
 
 /* Namespaces, mounts, identities, and parts of the kernel that media tools do not need. */
 static const int KERNEL_CALLS[] = {
@@ -89,9 +94,14 @@ static const int SERVER_CALLS[] = {
 
 /* Sockets of every family, the machine's own included. */
 static const int NETWORK_CALLS[] = {
-    SYS_socket,   SYS_connect,  SYS_sendto,   SYS_sendmsg,
-    SYS_sendmmsg, SYS_recvfrom, SYS_recvmsg,  SYS_recvmmsg,
+    SYS_socket, SYS_connect, SYS_setsockopt, SYS_sendto, SYS_recvfrom, SYS_recvmsg,
 };
+
+/*
+ * What no connection needs. A message can carry descriptors, and a deleted file that is on its way
+ * in one takes disk space that the runner does not see.
+ */
+static const int MESSAGE_CALLS[] = {SYS_sendmsg, SYS_sendmmsg, SYS_recvmmsg};
 
 /* On aarch64 there is only clone. */
 static const int FORK_CALLS[] = {

@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { delimiter, dirname, join, resolve } from "node:path"
 
 /** System paths that media tools read: libraries, fonts, time zones, presets, CPU topology. */
 const MEDIA_PATHS = [
@@ -60,8 +60,38 @@ export function isOpenToAll(path: string): boolean {
   return absolute === dirname(absolute) || isTraversable(dirname(absolute))
 }
 
+/** Absolute path of a program, found through PATH; the name itself where it is not found. */
+export function findProgram(name: string): string {
+  const folders = (process.env["PATH"] ?? "").split(delimiter)
+  const candidates = name.includes("/") ? [resolve(name)] : folders.map((each) => join(each, name))
+  return candidates.find((path) => existsSync(path)) ?? name
+}
+
+/** Whether any user may enter all folders above a path. */
+export function isReachable(path: string): boolean {
+  return isTraversable(dirname(path))
+}
+
+/** A path, each path that it is a link to in turn, and the real one. */
+export function pathsTo(path: string): string[] {
+  if (!existsSync(path)) return [path]
+  const found = [resolve(path)]
+  for (let each = found[0]; each !== undefined && isLink(each);) {
+    each = resolve(dirname(each), readlinkSync(each))
+    found.push(each)
+  }
+  return [...found, realpathSync(path)]
+}
+
+/** Paths without those that are below another, or there twice. */
+export function withoutInner(paths: readonly string[]): string[] {
+  const unique = [...new Set(paths)]
+  return unique.filter((path) => !unique.some((other) => path.startsWith(`${other}/`)))
+}
+
 function isTraversable(folder: string): boolean {
-  if ((statSync(folder).mode & 0o001) === 0) return false
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  if (!stats || (stats.mode & 0o001) === 0) return false
   return folder === dirname(folder) || isTraversable(dirname(folder))
 }
 

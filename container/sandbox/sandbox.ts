@@ -1,7 +1,6 @@
-import { existsSync, realpathSync } from "node:fs"
 import { availableParallelism } from "node:os"
-import { delimiter, join, resolve } from "node:path"
 import type { ToolLimits } from "../settings.ts"
+import { findProgram, isReachable, pathsTo, withoutInner } from "./paths.ts"
 import type { SystemPaths } from "./paths.ts"
 
 /**
@@ -62,6 +61,9 @@ export type Launch = Grants & {
 
 const DEVICES = ["/dev/null", "/dev/urandom"]
 
+/** Descriptor by which the launcher inside bubblewrap reaches the broker outside. */
+const CHANNEL_FD = 4
+
 /** The sandbox for tools that the runner starts outside any task. */
 export function runnerSandbox(sandbox: Sandbox): TaskSandbox {
   return { sandbox, uid: sandbox.firstUid, workspaceBytes: sandbox.limits.workspaceBytes }
@@ -88,7 +90,13 @@ export function readLaunchFailure(exitCode: number | null, stderr: string): stri
 
 function landlockArgv(launch: Launch): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
-  return [sandbox.launcherPath, ...uidArgv(launch), ...innerArgv(launch)]
+  return [
+    sandbox.launcherPath,
+    ...uidArgv(launch),
+    ...(grantedPaths(launch).every(isReachable) ? [] : reachArgv(launch)),
+    ...connectArgv(launch),
+    ...innerArgv(launch),
+  ]
 }
 
 function namespacesArgv(launch: Launch): [string, ...string[]] {
@@ -99,19 +107,22 @@ function namespacesArgv(launch: Launch): [string, ...string[]] {
     ...uidArgv(launch),
     ...reachArgv(launch),
     ...keptFdArgv(launch),
+    ...connectArgv(launch),
+    ...channelArgv(launch),
     "--",
     sandbox.bubblewrapPath,
     ..."--unshare-all --die-with-parent --clearenv --cap-drop ALL".split(" "),
     ...rootArgv(launch),
     "--",
     sandbox.launcherPath,
+    ...channelArgv(launch),
     ...innerArgv(launch),
   ]
 }
 
 /**
- * bubblewrap runs as the tool's user, and finds what it is to show only by its path. Below a folder
- * that is closed to that user, such as /root, the launcher has to open the way.
+ * bubblewrap and tools run as the tool's user, and find what there is only by its path. Below a
+ * folder that is closed to that user, such as /root, the launcher has to open the way.
  */
 function reachArgv(launch: Launch): string[] {
   if (launch.taskSandbox.uid === null) return []
@@ -134,17 +145,22 @@ function rootArgv(launch: Launch): string[] {
 }
 
 /** What a tool sees beside its workspace. */
-function visiblePaths({ taskSandbox: { sandbox }, tool }: Launch): string[] {
-  const { read, loaders } = sandbox.paths
-  const others = loaders.filter((path) => !read.some((each) => isBelow(path, each)))
-  return [...read, ...others, sandbox.launcherPath, findProgram(tool)]
+function visiblePaths(launch: Launch): string[] {
+  const { paths, launcherPath } = launch.taskSandbox.sandbox
+  return withoutInner([...paths.read, ...paths.loaders, launcherPath, ...grantedPaths(launch)])
 }
 
-function innerArgv({ taskSandbox, ...launch }: Launch): string[] {
+/** The tool and what it may have beside, with all links on the way to each. */
+function grantedPaths({ tool, read = [], run = [] }: Launch): string[] {
+  return [findProgram(tool), ...read, ...run].flatMap(pathsTo)
+}
+
+function innerArgv(launch: Launch): string[] {
+  const { taskSandbox, read = [], run = [] } = launch
   const { limits, paths } = taskSandbox.sandbox
   const program = findProgram(launch.tool)
   const limitOptions = {
-    "--memory": limits.memoryBytes,
+    "--memory": launch.memoryBytes ?? limits.memoryBytes,
     "--file-size": fileBytesOf(taskSandbox),
     "--cpu": cpuSecondsOf(limits, launch.timeLimitMs),
     "--files": limits.openFiles,
@@ -156,9 +172,10 @@ function innerArgv({ taskSandbox, ...launch }: Launch): string[] {
     launch.cwd,
     ...keptFdArgv(launch),
     ...Object.entries(limitOptions).flatMap(([option, value]) => [option, String(value)]),
-    ...paths.read.flatMap((path) => ["--read", path]),
-    ...[program, ...paths.loaders].flatMap((path) => ["--run", path]),
+    ...[...paths.read, ...read].flatMap((path) => ["--read", path]),
+    ...[program, ...paths.loaders, ...run].flatMap((path) => ["--run", path]),
     ...(launch.access === "none" ? [] : [`--${launch.access}`, launch.cwd]),
+    ...(launch.mayFork === true ? ["--fork"] : []),
     "--",
     program,
     ...launch.argv,
@@ -179,14 +196,10 @@ function keptFdArgv({ keptFd: fd }: Pick<Launch, "keptFd">): string[] {
   return fd === undefined ? [] : ["--keep-fd", String(fd)]
 }
 
-function isBelow(path: string, folder: string): boolean {
-  return path.startsWith(`${folder}/`)
+function connectArgv({ network }: Launch): string[] {
+  return network === undefined ? [] : ["--connect", network]
 }
 
-/** Absolute path of a program, found through PATH; the name itself where it is not found. */
-export function findProgram(name: string): string {
-  const folders = (process.env["PATH"] ?? "").split(delimiter)
-  const candidates = name.includes("/") ? [resolve(name)] : folders.map((each) => join(each, name))
-  const found = candidates.find((path) => existsSync(path))
-  return found === undefined ? name : realpathSync(found)
+function channelArgv({ network }: Launch): string[] {
+  return network === undefined ? [] : ["--channel-fd", String(CHANNEL_FD)]
 }

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { findTiers } from "../../../container/sandbox/choose.ts"
 import { keepChoosingSandbox } from "../../../container/sandbox/keep-choosing.ts"
-import { findProgram } from "../../../container/sandbox/sandbox.ts"
+import { findProgram } from "../../../container/sandbox/paths.ts"
 import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 
 let folder: string

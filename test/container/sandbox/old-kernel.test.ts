@@ -15,6 +15,7 @@ const PARTS = [
   "options.c",
   "processes.c",
   "reach.c",
+  "broker.c",
   "landlock.c",
   "seccomp.c",
   "bpf.c",
