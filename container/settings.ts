@@ -7,6 +7,8 @@ import {
   OUTPUT_PART_BYTES,
   RUNNER_TOKEN_CHARACTERS_MIN,
 } from "../src/contract/protocol.ts"
+import { readSites } from "../src/contract/allowed-site.ts"
+import { readHosts } from "../src/contract/user-url.ts"
 import type { ToolName } from "../src/contract/tasks/definition.ts"
 
 const MIB = 1024 ** 2
@@ -61,6 +63,19 @@ const environment = z.object({
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
   /** The Python that has yt-dlp. */
   FETCH_PYTHON_PATH: z.string().min(1).default("/opt/fetch/bin/python"),
+  /** Hosts (`host` or `host:port`) that may be fetched from though they are not public. */
+  ALLOWED_PRIVATE_HOSTS: z.string().default("").transform(readHosts),
+  /** The proxy that fetches go through: an http URL, with user and password where it wants them. */
+  FETCH_PROXY: z
+    .string()
+    .default("")
+    .refine(
+      (text) => text === "" || URL.parse(text)?.protocol === "http:",
+      "expected an http:// URL",
+    )
+    .transform((text) => (text === "" ? null : new URL(text))),
+  /** Sites that may be fetched from, with their subdomains; none: all. */
+  FETCH_SITES: z.string().default("").transform(readSites),
   /** Limits of one tool; see ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
@@ -101,6 +116,8 @@ export type RunnerSettings = {
   toolPaths: Record<ToolName, string>
   outputPartBytes: number
   limits: ToolLimits
+  /** What fetches may reach, and by which proxy. */
+  egress: { allowedHosts: string[]; proxy: URL | null; sites: string[] }
   /** A task waits so long for room that the end of no other task would give it. */
   diskWaitMs: number
   sandboxReadPaths: string[]
@@ -129,6 +146,11 @@ export function makeSettings(values: Environment): RunnerSettings {
     },
     outputPartBytes: OUTPUT_PART_BYTES,
     limits: makeLimits(values),
+    egress: {
+      allowedHosts: values.ALLOWED_PRIVATE_HOSTS,
+      proxy: values.FETCH_PROXY,
+      sites: values.FETCH_SITES,
+    },
     diskWaitMs: values.DISK_WAIT_SECONDS_MAX * 1000,
     sandboxReadPaths: values.SANDBOX_READ_PATHS,
     sandboxFirstUid: values.SANDBOX_FIRST_UID,

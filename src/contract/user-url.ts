@@ -23,9 +23,8 @@ const BLOCKED_PORTS = [
  * all the same, at any port. What a name resolves to is checked where the connection is made.
  */
 export function checkUserUrl(text: string, allowed: readonly string[]): UserUrl {
-  // Control characters are dropped by URL parsers, each in its own way.
-  const url = /[\p{Cc}\s\\]/u.test(text) ? null : URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol)) return { error: "expected an http or https URL" }
+  const url = readWebUrl(text)
+  if (!url) return { error: "expected an http or https URL" }
   if (url.username || url.password) return { error: "expected a URL without a user or password" }
   url.hash = ""
   if (isAllowedHost(url, allowed)) return { url }
@@ -40,6 +39,15 @@ export function checkUserUrl(text: string, allowed: readonly string[]): UserUrl 
   if (ipaddr.isValid(host)) return isPublicAddress(host) ? { url } : refused
   if (!host.includes(".") || PRIVATE_NAMES.test(host)) return refused
   return { url }
+}
+
+/**
+ * Reads an http or https URL; null for what is none, and for what parsers read in different ways:
+ * some drop control characters, and some take a backslash for a slash.
+ */
+export function readWebUrl(text: string): URL | null {
+  const url = /[\p{Cc}\s\\]/u.test(text) ? null : URL.parse(text)
+  return url && /^https?:$/.test(url.protocol) ? url : null
 }
 
 /**
@@ -69,7 +77,8 @@ export function readHosts(setting: string): string[] {
     .filter((entry) => entry !== "")
 }
 
-function portOf(url: URL): number {
+/** The port of a URL, also where it is its scheme's own. */
+export function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port)
   return url.protocol === "https:" ? 443 : 80
 }

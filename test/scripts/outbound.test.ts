@@ -5,10 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, describe, expect, it, vi } from "vitest"
 import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 import { makeOutbound } from "../../scripts/local/outbound.ts"
-import type { Resolve } from "../../scripts/local/resolve-host.ts"
+import type { Resolve } from "../../container/egress/resolve-host.ts"
 import { OUTBOUND_ERROR_HEADER, OUTBOUND_URL_HEADER } from "../../src/contract/outbound.ts"
-
-const PRIVATE = "the host resolves to a private address"
 
 const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())
@@ -84,10 +82,14 @@ describe("the outbound handler", () => {
 
   it("refuses a host with any address that is not public", async () => {
     const mixed = to("93.184.216.34", "10.0.0.8")
-    expect(await errorOf("http://mixed.example/", { resolve: mixed })).toBe(PRIVATE)
+    expect(await errorOf("http://mixed.example/", { resolve: mixed })).toContain(
+      "resolves to a private address",
+    )
     const mapped = to("::ffff:127.0.0.1")
-    expect(await errorOf("http://mapped.example/", { resolve: mapped })).toBe(PRIVATE)
-    expect(await errorOf("http://none.example/", { resolve: to() })).toContain("no address")
+    expect(await errorOf("http://mapped.example/", { resolve: mapped })).toContain(
+      "resolves to a private address",
+    )
+    expect(await errorOf("http://none.example/", { resolve: to() })).toContain("has no address")
   })
 
   it("connects to the address that was checked, under the host's own name", async () => {
@@ -122,7 +124,7 @@ describe("the outbound handler", () => {
 
   it("says that nobody listens", async () => {
     expect(await errorOf("http://127.0.0.1:9/", { allowed: ["127.0.0.1:9"] })).toBe(
-      "the connection failed (ECONNREFUSED)",
+      '"127.0.0.1" refused the connection',
     )
   })
 
@@ -173,7 +175,9 @@ it("leaves the request whole where the host cannot be reached", async () => {
   const answer = await new Promise<IncomingMessage>((done, failed) => {
     outgoing.once("response", done).once("error", failed)
   })
-  expect(answer.headers[OUTBOUND_ERROR_HEADER]).toMatch(/^the connection failed \(E/)
+  expect(answer.headers[OUTBOUND_ERROR_HEADER]).toMatch(
+    /^the connection to "host.example" failed \(E/,
+  )
   await text(answer)
   expect(sockets).toEqual([expect.anything()])
 })

@@ -220,6 +220,9 @@ describe.concurrent("webhooks", () => {
     )
     const id = await sendTest("http://receiver.example/")
     const { tries } = await until(id, (read) => read.tries.length > 0)
-    expect(tries[0]).toMatchObject({ status: null, error: "the host has no address" })
+    expect(tries[0]).toMatchObject({
+      status: null,
+      error: expect.stringContaining("receiver.example"),
+    })
   })
 })

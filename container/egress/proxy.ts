@@ -1,0 +1,111 @@
+import { once } from "node:events"
+import { chmod, chown } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { Server } from "node:http"
+import type { Socket } from "node:net"
+import type { Dial, EgressError } from "./dial.ts"
+import { passRequestOn, passTunnelOn } from "./pass-on.ts"
+import { openTraffic } from "./traffic.ts"
+
+/** What tools are told; no connection that they make goes by this address. */
+const PROXY_URL = "http://127.0.0.1:3128"
+
+const CONNECTIONS_MAX = 64
+const HEAD_BYTES_MAX = 64 * 1024
+const HEAD_MS_MAX = 20_000
+const IDLE_MS_MAX = 60_000
+
+/** The way out of one tool and its children. */
+export type Proxy = AsyncDisposable & {
+  socketPath: string
+  /** The URL of the proxy that tools are told. */
+  url: string
+  /** Bytes that came from outside by all connections. */
+  received(): number
+  /** What was refused or not reached, the last of it, in order. */
+  refusals(): readonly EgressError[]
+  /** Whether more than `bytesMax` came in: then all connections were closed, and none is made. */
+  isTooLarge(): boolean
+}
+
+export type ProxyOptions = {
+  /** In a folder that only the tool's side reaches; at most 107 bytes long. */
+  socketPath: string
+  /** Who may connect; null: this process's own user. */
+  uid: number | null
+  dial: Dial
+  bytesMax: number
+  /** Closes it, as its disposal does: then nothing of it is left. */
+  signal: AbortSignal
+}
+
+/**
+ * Opens an HTTP proxy on a UNIX socket: requests for http URLs in absolute form, and CONNECT for all
+ * else. Every connection to the outside is made by `dial`, one for each request.
+ */
+export async function openProxy(options: ProxyOptions): Promise<Proxy> {
+  const { socketPath, uid, dial, bytesMax, signal } = options
+  signal.throwIfAborted()
+  const closing = new AbortController()
+  const server = openServer()
+  const clients = trackClients(server)
+  const traffic = openTraffic({ dial, bytesMax, onTooLarge: () => closeAll(clients) })
+  const way = { traffic, signal: closing.signal }
+  server.on("request", (incoming, answer) => void passRequestOn(incoming, answer, way))
+  server.on("connect", (incoming, _client, head) => void passTunnelOn(incoming, head, way))
+  await once(server.listen(socketPath), "listening")
+  signal.addEventListener("abort", close, { once: true })
+  function close() {
+    closing.abort()
+    traffic.close()
+    closeAll(clients)
+    // Node removes the socket's file with it.
+    server.close()
+  }
+  const proxy: Proxy = {
+    socketPath,
+    url: PROXY_URL,
+    received: () => traffic.received(),
+    refusals: () => traffic.refusals(),
+    isTooLarge: () => traffic.isTooLarge(),
+    async [Symbol.asyncDispose]() {
+      signal.removeEventListener("abort", close)
+      const closed = server.listening ? once(server, "close") : null
+      close()
+      await closed
+    },
+  }
+  try {
+    await chmod(socketPath, 0o600)
+    if (uid !== null) await chown(socketPath, uid, -1)
+  } catch (error) {
+    await proxy[Symbol.asyncDispose]()
+    throw error
+  }
+  return proxy
+}
+
+function openServer(): Server {
+  const server = createServer({
+    maxHeaderSize: HEAD_BYTES_MAX,
+    headersTimeout: HEAD_MS_MAX,
+    keepAliveTimeout: IDLE_MS_MAX,
+    requestTimeout: 0,
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  return server
+}
+
+/** The connections of the tool, those of CONNECT too, which the server forgets. */
+function trackClients(server: Server): ReadonlySet<Socket> {
+  const clients = new Set<Socket>()
+  server.on("connection", (socket) => {
+    clients.add(socket)
+    socket.once("close", () => clients.delete(socket))
+  })
+  return clients
+}
+
+function closeAll(sockets: ReadonlySet<Socket>): void {
+  for (const socket of sockets) socket.destroy()
+}
