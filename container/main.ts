@@ -7,6 +7,7 @@ import { announceRunner } from "./server/announce.ts"
 import { toListener } from "./server/http-adapter.ts"
 import { makeRunner } from "./server/server.ts"
 import { makeSettings, problemOfHost, readEnvironment } from "./settings.ts"
+import { useYtdlpVersion } from "./tools/ytdlp/version.ts"
 
 const SHUTDOWN_MS_MAX = 9000
 
@@ -23,6 +24,7 @@ if (problem !== null) {
 // The runner owns the inputs, and the users of the tools must be able to read them.
 process.umask(0o022)
 await removeLeftWorkspaces(settings.workDir)
+useYtdlpVersion(settings)
 const latestChoice = keepChoosingSandbox(settings, () => process.exit(1))
 const runner = makeRunner(settings, latestChoice)
 const server = createServer(toListener(runner))

@@ -10,6 +10,8 @@ import {
 import { readSites } from "../src/contract/allowed-site.ts"
 import { readHosts } from "../src/contract/user-url.ts"
 import type { ToolName } from "../src/contract/tasks/definition.ts"
+import { ytdlpVersion } from "../src/contract/ytdlp-version.ts"
+import type { YtdlpVersion } from "../src/contract/ytdlp-version.ts"
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
@@ -76,6 +78,8 @@ const environment = z.object({
     .transform((text) => (text === "" ? null : new URL(text))),
   /** Sites that may be fetched from, with their subdomains; none: all. */
   FETCH_SITES: z.string().default("").transform(readSites),
+  /** The yt-dlp to use instead of the built-in one: its version, and the SHA-256 of its wheel. */
+  YTDLP_VERSION: z.string().default(""),
   /** Limits of one tool; see ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
@@ -114,6 +118,8 @@ export type RunnerSettings = {
   capacity: number
   workDir: string
   toolPaths: Record<ToolName, string>
+  /** What YTDLP_VERSION asks for, or what is wrong with it; null: the built-in version. */
+  ytdlpVersion: YtdlpVersion | { problem: string } | null
   outputPartBytes: number
   limits: ToolLimits
   /** What fetches may reach, and by which proxy. */
@@ -144,6 +150,7 @@ export function makeSettings(values: Environment): RunnerSettings {
       ffprobe: values.FFPROBE_PATH,
       "yt-dlp": values.FETCH_PYTHON_PATH,
     },
+    ytdlpVersion: readYtdlpVersion(values.YTDLP_VERSION),
     outputPartBytes: OUTPUT_PART_BYTES,
     limits: makeLimits(values),
     egress: {
@@ -166,6 +173,13 @@ export function problemOfHost(host: string, token: string | null): string | null
     `RUNNER_HOST is "${host}", which others reach, and RUNNER_TOKEN is not set: ` +
     "set RUNNER_TOKEN to at least 32 random characters, or RUNNER_HOST to 127.0.0.1."
   )
+}
+
+/** A runner whose operator mistyped it goes on with the built-in version, and its health says so. */
+function readYtdlpVersion(text: string): RunnerSettings["ytdlpVersion"] {
+  if (text.trim() === "") return null
+  const { data, error } = ytdlpVersion.safeParse(text)
+  return data ?? { problem: `YTDLP_VERSION: ${error?.issues[0]?.message}` }
 }
 
 function makeLimits(values: Environment): ToolLimits {

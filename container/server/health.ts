@@ -5,6 +5,7 @@ import type { TaskSandbox } from "../sandbox/sandbox.ts"
 import { startProcess } from "../sandbox/start.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { TASK_TOOLS } from "../tasks/registry.ts"
+import { ytdlpHealth } from "../tools/ytdlp/version.ts"
 import type { Runs } from "./runs.ts"
 
 const VERSION_MS_MAX = 10_000
@@ -30,6 +31,7 @@ export function healthHandler(
       running: runs.countRunning(),
       ...(await (versions ?? readVersions(settings, choice))),
       sandbox: choice.test,
+      ytdlp_update: ytdlpHealth(),
     })
   }
 }

@@ -6,9 +6,19 @@ export const DEGRADED_REASONS = [
   "runner_unreachable",
   "sandbox_failed",
   "slot_not_ended",
+  "ytdlp_update_failed",
 ] as const
 
 export type DegradedReason = (typeof DEGRADED_REASONS)[number]
+
+/** How it stands with the version of yt-dlp that an operator asked for; null where it has no name. */
+export const ytdlpHealth = z.object({
+  version: z.string().nullable(),
+  state: z.enum(["installing", "installed", "failed"]),
+  problem: z.string().nullable(),
+})
+
+export type YtdlpHealth = z.infer<typeof ytdlpHealth>
 
 /** What `GET /health` of a runner says that others judge it by. */
 export const runnerHealth = z.object({
@@ -20,4 +30,6 @@ export const runnerHealth = z.object({
     /** What it lacks that a stronger sandbox would give, and why that one is not used. */
     loss: z.string().nullable(),
   }),
+  /** Absent and null where the built-in version of yt-dlp is to be used. */
+  ytdlp_update: ytdlpHealth.nullish(),
 })
