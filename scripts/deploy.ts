@@ -7,7 +7,7 @@ import { toolVersions } from "./deploy/machine.ts"
 import { migrate } from "./deploy/migrate.ts"
 import { rehearse } from "./deploy/rehearsal.ts"
 import { makeResources } from "./deploy/resources.ts"
-import { planSecrets } from "./deploy/secrets.ts"
+import { planSecrets, removeSecrets } from "./deploy/secrets.ts"
 import { describeSettings } from "./deploy/settings.ts"
 import { deployWorker } from "./deploy/upload.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
@@ -39,14 +39,17 @@ async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Pr
   })
   const config = deriveConfig({ ...base, databaseIds })
   const configPath = writeConfig(id.stateDir, name, config)
-  const { toSend } = await runPhase("Secrets", async () =>
-    planSecrets(deployment, rotatesOperatorToken),
-  )
+  const { toSend, removed } = await runPhase("Secrets", async () => {
+    const plan = planSecrets(deployment, rotatesOperatorToken)
+    const removed = await removeSecrets(deployment)
+    const said = removed.length > 0 ? `${plan.said}; removed ${removed.join(", ")}` : plan.said
+    return { ...plan, removed, said }
+  })
   await runPhase("Database", async () => ({
     said: await migrate(config, configPath, ["--remote"]),
   }))
   await runPhase("Worker and containers", async () => ({
-    said: await deployWorker(deployment, config, configPath, toSend),
+    said: await deployWorker(deployment, config, configPath, { toSend, removed }),
   }))
   await runPhase("Health", async () => {
     return { said: `${origin}/v1/health says ${await untilLive(origin)}` }

@@ -3,9 +3,10 @@ import type { Limits, Plan } from "./plans.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
 import type { PoolBinding } from "./runner/pools.ts"
 import { settings } from "./settings.ts"
-import type { Settings } from "./settings.ts"
+import type { FetchSecretName, Settings } from "./settings.ts"
 
 export type Env = Record<keyof Settings, string | undefined> &
+  Partial<Record<FetchSecretName, string>> &
   Record<PoolBinding, DurableObjectNamespace<RunnerRpc>> & {
     DB: D1Database
     MEDIA: R2Bucket

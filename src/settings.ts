@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
+import { ytdlpVersion } from "./contract/ytdlp-version.ts"
 import { INSTANCE_TYPES } from "./runner/instance-types.ts"
 
 const count = z.coerce.number().int().positive()
@@ -46,6 +47,13 @@ export const settings = z.object({
   LINK_SECONDS: count.default(300),
   /** Hosts (`host` or `host:port`, by commas) that user URLs may name though they are not public. */
   ALLOWED_PRIVATE_HOSTS: z.string().default(""),
+  /** Hosts that media may be fetched from, with all below them, by commas; empty: every public one. */
+  FETCH_SITES: z
+    .string()
+    .regex(/^\s*(?:[a-z0-9.-]+\s*(?:,\s*[a-z0-9.-]+\s*)*)?$/i, "expected host names, by commas")
+    .default(""),
+  /** How long what was fetched is kept, in days. */
+  FETCH_DAYS_MAX: count.default(7),
   /** Waits between a webhook's tries, in seconds by commas; one more try than there are waits. */
   WEBHOOK_RETRY_SECONDS: z
     .string()
@@ -69,7 +77,43 @@ export const settings = z.object({
   PAID_RUN_SECONDS_MAX: count.optional(),
 })
 
+/**
+ * What the runners that go to the web alone may know. On Cloudflare these are secrets of the Worker,
+ * which hands them to containers of the fetch pool; on one machine the Worker does not have them.
+ */
+export const fetchSecrets = z.object({
+  /** Cookies that every fetch has: the text of a cookies.txt. */
+  FETCH_COOKIES: z
+    .string()
+    .refine(
+      hasCookieLines,
+      "expected the lines of a cookies.txt (seven fields, with tabs between)",
+    ),
+  /** A proxy that all fetches go through, by CONNECT to addresses that were checked. */
+  FETCH_PROXY: z.url({ protocol: /^http$/, error: "expected an http:// URL" }),
+  /** The yt-dlp to use instead of the built-in one. */
+  YTDLP_VERSION: ytdlpVersion,
+})
+
+export const fetchSecretNames = fetchSecrets.keyof().options
+
+export type FetchSecretName = (typeof fetchSecretNames)[number]
+
+/** What is wrong with the secrets of an environment, a sentence each that does not show them. */
+export function problemsOfFetchSecrets(environment: Record<string, string | undefined>): string[] {
+  return fetchSecretNames.flatMap((name) => {
+    const { [name]: value } = environment
+    const error = value ? fetchSecrets.shape[name].safeParse(value).error : null
+    return error ? [`${name}: ${error.issues[0]?.message}.`] : []
+  })
+}
+
 export type Settings = z.infer<typeof settings>
 
 /** Names of all settings; the start script hands these, and no other variable, to the Worker. */
 export const settingNames = Object.keys(settings.shape)
+
+function hasCookieLines(text: string): boolean {
+  const lines = text.split(/\r?\n/).filter((line) => /^(?:#HttpOnly_|[^#\s])/.test(line))
+  return lines.length > 0 && lines.every((line) => line.split("\t").length === 7)
+}

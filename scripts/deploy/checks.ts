@@ -25,6 +25,8 @@ export type Deployment = {
   deployed: DeployedWorker | null
   /** The Worker's settings after the deployment. */
   vars: WorkerVariables
+  /** Secrets that the environment sets, and the names of those that it empties. */
+  secrets: { given: Record<string, string>; dropped: string[] }
   /** Where callers reach it, without /v1. */
   origin: string
 }
@@ -105,7 +107,8 @@ async function checkSite(site: {
     )
     return { problems, deployment: null }
   }
-  return { problems, deployment: { id, api, name, deployed, vars, origin } }
+  const secrets = { given: wanted.secrets, dropped: wanted.droppedSecrets }
+  return { problems, deployment: { id, api, name, deployed, vars, secrets, origin } }
 }
 
 /** Null where the account has no workers.dev name and the deployment no domain of its own. */

@@ -23,7 +23,7 @@ const envelope = z.object({
 /** Requests a path of the account; returns error answers too, throws a CliError without one. */
 export async function call(
   api: Cloudflare,
-  method: "GET" | "POST" | "PUT",
+  method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: unknown,
 ): Promise<ApiResult> {
@@ -49,7 +49,7 @@ export async function call(
 export async function callOrThrow<T>(
   api: Cloudflare,
   schema: z.ZodType<T>,
-  request: { method?: "GET" | "POST" | "PUT"; path: string; body?: unknown },
+  request: { method?: "GET" | "POST" | "PUT" | "DELETE"; path: string; body?: unknown },
 ): Promise<T> {
   const { method = "GET", path, body } = request
   const answer = await call(api, method, path, body)

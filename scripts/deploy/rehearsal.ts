@@ -22,7 +22,7 @@ export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string)
   const { name } = wanted
   const config = deriveConfig({ name, vars: mergeSettings(wanted, {}, settingsOfClone()) })
   const configPath = writeConfig(stateDir, `${name}-rehearsal`, config)
-  console.log(planOf(config))
+  console.log(planOf(config, Object.keys(wanted.secrets)))
   console.log(`Configuration: ${configPath}`)
 
   const folder = mkdtempSync(join(tmpdir(), "lathe-rehearsal-"))
@@ -38,7 +38,7 @@ export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string)
   console.log("The rehearsal went well. Nothing was changed at Cloudflare.")
 }
 
-function planOf(config: Config): string {
+function planOf(config: Config, secretNames: string[]): string {
   const containers = config.containers.map(
     ({ name, instance_type: type, max_instances: instances }) =>
       `${name} (${JSON.stringify(type)}, up to ${instances})`,
@@ -51,6 +51,6 @@ function planOf(config: Config): string {
     `  Queues       ${queuesOf(config).join(", ")}`,
     `  Containers   ${containers.join(", ")}`,
     `  Settings     ${describeSettings(config.vars)}`,
-    "  Secrets      LATHE_SECRET, OPERATOR_TOKEN",
+    `  Secrets      ${["LATHE_SECRET", "OPERATOR_TOKEN", ...secretNames].join(", ")}`,
   ].join("\n")
 }

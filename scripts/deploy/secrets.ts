@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto"
+import { z } from "zod"
 import { readDeploymentRecord, writeDeploymentRecord } from "../local/deployment-record.ts"
 import type { Deployment } from "./checks.ts"
+import { callOrThrow } from "./cloudflare.ts"
 
 const SECRET_BYTES = 32
 
@@ -10,7 +12,25 @@ export type SecretPlan = {
   said: string
 }
 
-/** Makes the secrets that the Worker lacks; the operator token is stored here before it is sent. */
+/** Removes secrets that the operator no longer wants, where the Worker has them; answers which. */
+export async function removeSecrets({
+  api,
+  name,
+  deployed,
+  secrets,
+}: Deployment): Promise<string[]> {
+  const removed = secrets.dropped.filter((each) => deployed?.secretNames.includes(each))
+  for (const each of removed) {
+    const path = `/workers/scripts/${name}/secrets/${each}`
+    await callOrThrow(api, z.unknown(), { method: "DELETE", path })
+  }
+  return removed
+}
+
+/**
+ * Makes the secrets that the Worker lacks, and takes those that the operator gives; the operator
+ * token is stored here before it is sent.
+ */
 export function planSecrets(deployment: Deployment, rotatesOperatorToken: boolean): SecretPlan {
   const { id, deployed } = deployment
   const there = deployed?.secretNames ?? []
@@ -23,7 +43,9 @@ export function planSecrets(deployment: Deployment, rotatesOperatorToken: boolea
     toSend["OPERATOR_TOKEN"] = token
     writeDeploymentRecord(id, { ...kept, nextOperatorToken: token })
   }
-  return { toSend, said: sentenceOf(Object.keys(toSend), kept.operatorToken !== undefined) }
+  const said = sentenceOf(Object.keys(toSend), kept.operatorToken !== undefined)
+  const { given } = deployment.secrets
+  return { toSend: { ...toSend, ...given }, said: [said, ...toldOf(Object.keys(given))].join("; ") }
 }
 
 function sentenceOf(made: string[], isTokenKept: boolean): string {
@@ -33,6 +55,10 @@ function sentenceOf(made: string[], isTokenKept: boolean): string {
     "the Worker has them, but its operator token is not on this machine: set OPERATOR_TOKEN for " +
     "npm run keys, or make a new one with npm run deploy -- --rotate-operator-token"
   )
+}
+
+function toldOf(given: string[]): string[] {
+  return given.length > 0 ? [`${given.join(", ")} as the environment has them`] : []
 }
 
 function randomText(): string {

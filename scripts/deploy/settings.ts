@@ -1,5 +1,6 @@
 import { z } from "zod"
-import { settings } from "../../src/settings.ts"
+import { pickVariables } from "../local/environment.ts"
+import { fetchSecretNames, problemsOfFetchSecrets, settings } from "../../src/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40
 
@@ -32,6 +33,14 @@ const deploymentName = z
   .max(NAME_CHARACTERS_MAX)
   .regex(/^[a-z]([a-z0-9-]*[a-z0-9])?$/, "expected small letters, digits and dashes")
 
+/** Cloudflare takes no longer value of a secret. */
+const SECRET_BYTES_MAX = 5 * 1024
+
+/** Settings of one machine whose names begin as those of fetches do. */
+const OF_ONE_MACHINE = ["FETCH_PYTHON_PATH"]
+/** A name that looks like one of these settings, and that nothing else has a use for. */
+const FETCH_NAME = /^(?:FETCH|YTDLP|YT_DLP)_/
+
 /** Variables of a deployed Worker, by name. */
 export type WorkerVariables = Record<string, z.core.util.JSONType>
 
@@ -42,6 +51,10 @@ export type Wanted = {
   values: Record<string, string>
   /** Settings that are empty in the environment, which resets them to their defaults. */
   dropped: string[]
+  /** Secrets of the runners that go to the web; they stand in no configuration and no output. */
+  secrets: Record<string, string>
+  /** Those that are empty in the environment, which removes them. */
+  droppedSecrets: string[]
   /** What is wrong with them, a sentence each. */
   problems: string[]
 }
@@ -59,7 +72,11 @@ export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
     values[setting] = value
     problems.push(...problemsOf(setting, shape[setting], value))
   }
-  return { name, values, dropped, problems }
+  const droppedSecrets = fetchSecretNames.filter((secret) => environment[secret] === "")
+  const givenSecrets = fetchSecretNames.filter((secret) => environment[secret] !== "")
+  const secrets = pickVariables(environment, givenSecrets)
+  problems.push(...problemsOfSecrets(environment, secrets), ...problemsOfNames(environment))
+  return { name, values, dropped, secrets, droppedSecrets, problems }
 }
 
 /**
@@ -96,6 +113,26 @@ export function describeSettings(values: WorkerVariables): string {
     return [`${name}=${typeof value === "string" ? value : JSON.stringify(value)}`]
   })
   return lines.length > 0 ? lines.join(" ") : "every default"
+}
+
+function problemsOfSecrets(
+  environment: NodeJS.ProcessEnv,
+  secrets: Record<string, string>,
+): string[] {
+  const tooLong = Object.entries(secrets).flatMap(([name, value]) => {
+    const bytes = Buffer.byteLength(value)
+    if (bytes <= SECRET_BYTES_MAX) return []
+    return [`${name} has ${bytes} bytes, and Cloudflare takes ${SECRET_BYTES_MAX} of a secret.`]
+  })
+  return [...problemsOfFetchSecrets(environment), ...tooLong]
+}
+
+/** A setting that is not there may be one that was mistyped. */
+function problemsOfNames(environment: NodeJS.ProcessEnv): string[] {
+  const known = [...settingNames, ...fetchSecretNames, ...OF_ONE_MACHINE]
+  return Object.keys(environment)
+    .filter((name) => FETCH_NAME.test(name) && !known.some((each) => each === name))
+    .map((name) => `${name} is no setting; docs/operate.md has those that there are.`)
 }
 
 function givenNames(deployed: WorkerVariables): string[] {

@@ -14,19 +14,21 @@ export async function deployWorker(
   deployment: Deployment,
   config: Config,
   configPath: string,
-  secrets: Record<string, string>,
+  secrets: { toSend: Record<string, string>; removed: string[] },
 ): Promise<string> {
   const { id, api, name, deployed } = deployment
   const kept = readDeploymentRecord(id)
   const fingerprint = fingerprintOf(config)
   const isSame =
     kept.deployed?.fingerprint === fingerprint && kept.deployed.versionId === deployed?.versionId
-  if (isSame && Object.keys(secrets).length === 0) return "as this clone has it, left alone"
+  const { toSend, removed } = secrets
+  if (isSame && Object.keys(toSend).length === 0 && removed.length === 0)
+    return "as this clone has it, left alone"
 
   const logPath = join(dirname(configPath), "wrangler.log")
   writeFileSync(logPath, "")
   console.log(`Building and deploying; a first time takes minutes. It is told in ${logPath}`)
-  await runDeploy(configPath, secrets, logPath)
+  await runDeploy(configPath, toSend, logPath)
   const versionId = (await readDeployed(await refreshCredentials(api), name))?.versionId
   if (!versionId) throw new CliError(`Cloudflare does not show the version; see ${logPath}`)
   const token = kept.nextOperatorToken ?? kept.operatorToken

@@ -33,6 +33,17 @@ const PASSED_ON = [
   "FETCH_COOKIES",
   "FETCH_PYTHON_PATH",
   "YTDLP_VERSION",
+  // Where pip takes that version from.
+  "PIP_INDEX_URL",
+  "PIP_EXTRA_INDEX_URL",
+  "PIP_FIND_LINKS",
+  "PIP_CONFIG_FILE",
+  "PIP_CERT",
+  "SSL_CERT_FILE",
+  "HTTPS_PROXY",
+  "https_proxy",
+  "NO_PROXY",
+  "no_proxy",
 ]
 
 export type RunnerOptions = {

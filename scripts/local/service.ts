@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { Miniflare } from "miniflare"
-import { settingNames, settings } from "../../src/settings.ts"
+import { problemsOfFetchSecrets, settingNames, settings } from "../../src/settings.ts"
 import { CliError } from "./cli-error.ts"
 import { pickVariables } from "./environment.ts"
 import { untilHealthy } from "./health.ts"
@@ -109,6 +109,8 @@ function bindingsFor(
   const issue = settings.safeParse(bindings).error?.issues[0]
   if (issue)
     throw new CliError(`The setting ${issue.path.join(".")} is not right: ${issue.message}.`)
+  const [problem] = problemsOfFetchSecrets(process.env)
+  if (problem !== undefined) throw new CliError(`A setting is not right. ${problem}`)
   return bindings
 }
 

@@ -6,6 +6,7 @@ import type { Env } from "../env.ts"
 import type { RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
 import { databaseOf } from "../storage/database.ts"
 import { isRunningAt } from "../storage/tasks.ts"
+import { webEnvironment } from "./container-environment.ts"
 import { judgeIdle, openSlotMemory } from "./slot-memory.ts"
 import type { SlotMemory } from "./slot-memory.ts"
 import { POOLS } from "./pools.ts"
@@ -119,7 +120,11 @@ class Runner extends Container<Env> implements RunnerRpc {
     const isRunning = containerOf(this.ctx).running
     if (!isRunning && this.#memory.restartsIn(Date.now()) > 0) return UNSANDBOXED
     const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
-    const envVars = { ...ENVIRONMENT, ...(token !== null && { RUNNER_TOKEN: token }) }
+    const envVars = {
+      ...ENVIRONMENT,
+      ...webEnvironment(this.env, this.#pool),
+      ...(token !== null && { RUNNER_TOKEN: token }),
+    }
     try {
       await this.startAndWaitForPorts({ startOptions: { envVars } })
       return null

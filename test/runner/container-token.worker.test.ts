@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { BOOT_HEADER } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import type { Env } from "../../src/env.ts"
-import { MediaRunner } from "../../src/index.ts"
+import { FetchRunner, LightRunner, MediaRunner } from "../../src/index.ts"
 import { newId } from "../../src/ids.ts"
 import { deleteTask, postTask } from "../../src/runner/client.ts"
 import { openSlotMemory } from "../../src/runner/slot-memory.ts"
@@ -84,6 +84,8 @@ describe("the object of a container", () => {
     running: boolean
     hasSandbox: boolean
     tokens: string[]
+    /** Variables that its last start had. */
+    environment: Record<string, string>
     /** How many ends of it fail. */
     endsFailing: number
     asked: Asked[]
@@ -96,6 +98,7 @@ describe("the object of a container", () => {
       running: false,
       hasSandbox: true,
       tokens: [],
+      environment: {},
       endsFailing: 0,
       asked: [],
       wanted: null,
@@ -111,6 +114,7 @@ describe("the object of a container", () => {
       },
       start({ env: given }: { env: Record<string, string> }) {
         container.running = true
+        container.environment = given
         container.wanted = given["RUNNER_TOKEN"] ?? ""
         container.tokens.push(container.wanted)
       },
@@ -147,6 +151,30 @@ describe("the object of a container", () => {
       return await work(new MediaRunner(ctx, withSettings({})))
     })
   }
+
+  it.for([
+    [MediaRunner, false],
+    [LightRunner, false],
+    [FetchRunner, true],
+  ] as const)("starts %s with what the web needs: %s", async ([Class, isOfWeb]) => {
+    const ofWeb = {
+      ALLOWED_PRIVATE_HOSTS: "files.acme.test",
+      FETCH_PROXY: "http://proxy.acme.test:3128",
+      FETCH_SITES: "acme.test",
+      FETCH_COOKIES: "acme.test\tFALSE\t/\tTRUE\t0\tsession\tsecret",
+      YTDLP_VERSION: `2031.4.9 sha256:${"0".repeat(64)}`,
+    }
+    await runInDurableObject(object, async (_, ctx) => {
+      if (!hasProps(ctx)) throw new Error("no state")
+      Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+      const runner = new Class(ctx, withSettings({ ...ofWeb, FETCH_DAYS_MAX: "3" }))
+      expect(runner.enableInternet).toBe(isOfWeb)
+      await runner.post(await makeOrder())
+    })
+    const known = /^(?:DISK_RESERVE_BYTES|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
+    const others = Object.entries(container.environment).filter(([name]) => !known.test(name))
+    expect(Object.fromEntries(others)).toEqual(isOfWeb ? ofWeb : {})
+  })
 
   it("starts it with a token, which it knows while the container runs", async () => {
     const order = await makeOrder()

@@ -42,6 +42,15 @@ export const scriptRoutes: Route[] = [
     script((worker) => [...worker.secrets.keys()].map((name) => ({ name, type: "secret_text" }))),
   ],
   [
+    `DELETE ${SCRIPT}/secrets/*`,
+    ({ state: { worker }, parts }) => {
+      const name = parts[2] ?? ""
+      if (!worker?.secrets.delete(name)) return notThere(10_056)
+      worker.versionId = randomUUID()
+      return {}
+    },
+  ],
+  [
     `GET ${SCRIPT}/deployments`,
     script((worker) => ({
       deployments: [

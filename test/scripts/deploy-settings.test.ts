@@ -16,7 +16,37 @@ test("what only a runner on one machine needs, and secrets, are not deployed", (
   expect(values).toEqual({ PAID_RUNNING_JOBS_MAX: "8" })
 })
 
+const COOKIES = "example.com\tFALSE\t/\tTRUE\t0\tsession\ta-session-that-nobody-sees"
+
+test("what fetches alone may know is kept apart from the settings that are shown", () => {
+  const secrets = {
+    FETCH_COOKIES: `# Netscape HTTP Cookie File\n\n${COOKIES}\n`,
+    FETCH_PROXY: "http://user:password@proxy.example.com:3128",
+    YTDLP_VERSION: `2026.10.26 sha256:${"a".repeat(64)}`,
+  }
+  const wanted = readWanted({ ...secrets, FETCH_SITES: "example.com, video.example.org" })
+  expect(wanted).toMatchObject({ secrets, droppedSecrets: [], problems: [] })
+  expect(wanted.values).toEqual({ FETCH_SITES: "example.com, video.example.org" })
+  const { droppedSecrets, ...emptied } = readWanted({ FETCH_PROXY: "", FETCH_DAYS_MAX: "30" })
+  expect(droppedSecrets).toEqual(["FETCH_PROXY"])
+  expect(emptied).toMatchObject({ secrets: {}, values: { FETCH_DAYS_MAX: "30" } })
+})
+
 test.each([
+  ["FETCH_COOKIES", "session=a-session", "expected the lines of a cookies.txt"],
+  ["FETCH_COOKIES", `${COOKIES}\n`.repeat(100), "bytes, and Cloudflare takes 5120"],
+  ["FETCH_PROXY", "socks5://proxy.example.com:1080", "expected an http:// URL"],
+  ["YTDLP_VERSION", "2031.4.9", "expected one version and the SHA-256 of its wheel"],
+  ["FETCH_COOKIE", COOKIES, "FETCH_COOKIE is no setting"],
+])("a %s that cannot be used is a problem, which does not show it", (name, value, problem) => {
+  const { problems } = readWanted({ [name]: value, FETCH_PYTHON_PATH: "/usr/bin/python3" })
+  expect(problems).toEqual([expect.stringContaining(problem)])
+  expect(problems[0]).not.toContain(value.trim().slice(0, 40))
+})
+
+test.each([
+  ["FETCH_SITES", "https://example.com/"],
+  ["FETCH_DAYS_MAX", "0"],
   ["LATHE_NAME", "-lathe"],
   ["LATHE_NAME", "a".repeat(41)],
   ["LATHE_DOMAIN", "https://media.example.com"],

@@ -99,7 +99,9 @@ describe("YTDLP_VERSION", () => {
 
   it("is not installed where the index has no such version, or does not answer", async () => {
     const missing = await start(`2031.5.1 sha256:${index.sha256}`)
-    expect(missing.health()?.problem).toContain("2031.5.1 could not be installed: the package index")
+    expect(missing.health()?.problem).toContain(
+      "2031.5.1 could not be installed: the package index",
+    )
     const asked = `${VERSION} sha256:${index.sha256}`
     const down = await start(asked, { PIP_INDEX_URL: DEAD_INDEX })
     expect(down.health()).toMatchObject({ version: VERSION, state: "failed" })
