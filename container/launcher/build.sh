@@ -16,3 +16,4 @@ compile() {
 compile launcher launcher.c options.c processes.c reach.c broker.c landlock.c seccomp.c bpf.c
 compile meter meter.c
 compile attack attack.c
+compile network-attack network-attack.c network-connecting.c network-escaping.c -pthread

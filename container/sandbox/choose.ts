@@ -8,6 +8,7 @@ import { z } from "zod"
 import { log } from "../log.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { findProgram, isOpenToAll, readSystemPaths } from "./paths.ts"
+import { findNetworkProblem } from "./network-test.ts"
 import { PROGRAMS } from "./programs.ts"
 import type { Sandbox, Tier } from "./sandbox.ts"
 import { testSandbox } from "./self-test.ts"
@@ -17,6 +18,9 @@ import type { SelfTest } from "./self-test.ts"
 export type SandboxChoice = { sandbox: Sandbox | null; test: SelfTest }
 
 const READABLE_MODE = 0o755
+const NO_BROKER =
+  "Tools without a sandbox can be given no network: nothing would keep them to the addresses that " +
+  "were checked."
 const BUBBLEWRAP = "/usr/bin/bwrap"
 
 const probeOutput = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
@@ -35,8 +39,10 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
     const test = await testTier(sandbox, settings)
     if (test.ok) {
       const loss = describeLoss(tier, tests)
-      log("sandbox.chosen", { tier, took_ms: Math.round(performance.now() - startedMs), loss })
-      return { sandbox, test: { ...test, loss } }
+      const { network_problem: networkProblem } = test
+      const took = { took_ms: Math.round(performance.now() - startedMs) }
+      log("sandbox.chosen", { tier, ...took, loss, network_problem: networkProblem })
+      return { sandbox: { ...sandbox, networkProblem }, test: { ...test, loss } }
     }
     tests.push(test)
   }
@@ -74,6 +80,7 @@ export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
     bubblewrapPath: BUBBLEWRAP,
     paths: readSystemPaths(settings.sandboxReadPaths),
     limits: settings.limits,
+    networkProblem: tier === "none" ? NO_BROKER : null,
     firstUid: tier !== "none" && process.getuid?.() === 0 ? settings.sandboxFirstUid : null,
   }
 }
@@ -87,16 +94,19 @@ async function probeKernel(): Promise<z.infer<typeof probeOutput>> {
 
 async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<SelfTest> {
   try {
-    await using attack = await placeAttack(sandbox)
-    const ffmpegPath = findProgram(settings.toolPaths.ffmpeg)
-    return await testSandbox(sandbox, {
-      attackPath: attack.path,
-      ffmpegPath,
-      workDir: settings.workDir,
-    })
+    await using placed = await placeAttacks(sandbox)
+    const [test, networkProblem] = await Promise.all([
+      testSandbox(sandbox, {
+        attackPath: placed.attack,
+        ffmpegPath: findProgram(settings.toolPaths.ffmpeg),
+        workDir: settings.workDir,
+      }),
+      findNetworkProblem(sandbox, placed.networkAttack),
+    ])
+    return { ...test, loss: null, network_problem: networkProblem }
   } catch (error) {
     const failed = { ok: false, supported: true, attacks: [], problem: String(error), loss: null }
-    return { tier: sandbox.tier, ...failed }
+    return { tier: sandbox.tier, ...failed, network_problem: null }
   }
 }
 
@@ -104,19 +114,22 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
  * A tool user may lack access to the folder of this code, and then gets a copy. Without a user of
  * its own no copy is made, since the temporary folder may be mounted noexec.
  */
-async function placeAttack({ firstUid }: Sandbox) {
-  const built = PROGRAMS.attack
-  if (firstUid === null || isOpenToAll(built)) {
-    return { path: built, [Symbol.asyncDispose]: () => Promise.resolve() }
+async function placeAttacks({ firstUid }: Sandbox) {
+  const built = { attack: PROGRAMS.attack, networkAttack: PROGRAMS.networkAttack }
+  if (firstUid === null || isOpenToAll(built.attack)) {
+    return { ...built, [Symbol.asyncDispose]: () => Promise.resolve() }
   }
   const parent = [tmpdir(), "/tmp", "/var/tmp"].find((path) => isOpenToAll(path)) ?? tmpdir()
   const folder = await mkdtemp(join(parent, "lathe-attack-"))
-  const path = join(folder, "attack")
+  const copies = { attack: join(folder, "attack"), networkAttack: join(folder, "network-attack") }
   await chmod(folder, READABLE_MODE)
-  await copyFile(built, path)
-  await chmod(path, READABLE_MODE)
+  await Promise.all([
+    copyFile(built.attack, copies.attack),
+    copyFile(built.networkAttack, copies.networkAttack),
+  ])
+  await Promise.all(Object.values(copies).map((path) => chmod(path, READABLE_MODE)))
   return {
-    path,
+    ...copies,
     [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
   }
 }
@@ -128,10 +141,11 @@ function chooseNone(settings: RunnerSettings): SandboxChoice {
   log("sandbox.none", { meaning })
   const sandbox = describeSandbox("none", settings)
   const test = { ok: true, supported: false, attacks: [], problem: null, loss: null }
-  return { sandbox, test: { tier: "none", ...test } }
+  return { sandbox, test: { tier: "none", ...test, network_problem: sandbox.networkProblem } }
 }
 
 function refuse(why: { supported: boolean; problem: string }): SandboxChoice {
   log("sandbox.refused", { tier: "none", ...why })
-  return { sandbox: null, test: { tier: "none", ok: false, attacks: [], loss: null, ...why } }
+  const none = { tier: "none", ok: false, attacks: [], loss: null, network_problem: null } as const
+  return { sandbox: null, test: { ...none, attacks: [], ...why } }
 }

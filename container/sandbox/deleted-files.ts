@@ -4,26 +4,47 @@ import type { Stats } from "node:fs"
 
 const BLOCK_BYTES = 512
 
+/** Processes that come and go at each look pass a file on, so that no look finds it. */
+const LOOKS_MAX = 20
+
 /**
  * Disk space of files of a folder that were deleted but are still open in a process or its
- * children, so that the folder does not list them. Works on Linux only, and for processes of other
- * users only as root. A deleted file that is mapped but not open has no known size: Infinity.
+ * descendants, so that the folder does not list them. Works on Linux only, and for processes of
+ * other users only as root. A deleted file that is mapped but not open has no known size: Infinity,
+ * and so have the files of processes that are others at every look.
  */
 export async function measureDeletedFiles(
   folder: string,
   pid: number | undefined,
 ): Promise<number> {
+  if (pid === undefined) return 0
+  let before = await listProcesses(String(pid))
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const bytes = await measureProcesses(folder, before)
+    const after = await listProcesses(String(pid))
+    if (new Set([...before, ...after]).size === before.length) return bytes
+    before = after
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** A process and its descendants. */
+async function listProcesses(pid: string): Promise<string[]> {
+  const pids = [pid]
+  for (const each of pids) pids.push(...(await childrenOf(each)))
+  return [...new Set(pids)]
+}
+
+async function measureProcesses(folder: string, pids: readonly string[]): Promise<number> {
   const bytes = new Map<number, number>()
-  const pids = pid === undefined ? [] : [String(pid)]
-  for (let each = pids.pop(); each !== undefined; each = pids.pop()) {
-    const { task, maps } = await findLivingTask(each)
+  for (const pid of pids) {
+    const { task, maps } = await findLivingTask(pid)
     for (const file of await openFilesOf(task)) {
       if (file.nlink > 0) continue
       bytes.set(file.ino, Math.max(file.size, file.blocks * BLOCK_BYTES))
     }
     const mapped = readDeletedInodes(maps, folder)
     if (mapped.some((inode) => !bytes.has(inode))) return Number.POSITIVE_INFINITY
-    pids.push(...(await childrenOf(each)))
   }
   return [...bytes.values()].reduce((sum, each) => sum + each, 0)
 }
@@ -55,8 +76,11 @@ function readDeletedInodes(maps: string, folder: string): number[] {
     .map((line) => Number(line.split(/ +/, 5).at(-1)))
 }
 
+/** Each thread has the children that it started. */
 async function childrenOf(pid: string): Promise<string[]> {
-  return (await textOf(`/proc/${pid}/task/${pid}/children`)).split(" ").filter(Boolean)
+  const threads = await namesIn(`/proc/${pid}/task`)
+  const lists = threads.map((thread) => textOf(`/proc/${pid}/task/${thread}/children`))
+  return (await Promise.all(lists)).flatMap((text) => text.split(" ").filter(Boolean))
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -7,4 +7,5 @@ export const PROGRAMS = {
   launcher: join(BUILD_FOLDER, "launcher"),
   meter: join(BUILD_FOLDER, "meter"),
   attack: join(BUILD_FOLDER, "attack"),
+  networkAttack: join(BUILD_FOLDER, "network-attack"),
 }

@@ -16,6 +16,8 @@ export type Sandbox = {
   bubblewrapPath: string
   paths: SystemPaths
   limits: ToolLimits
+  /** Why no tool can be given a network, as a sentence; null where one can. */
+  networkProblem: string | null
   /** The first user id for tools; null where the runner is not root and tools share its user. */
   firstUid: number | null
 }

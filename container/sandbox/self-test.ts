@@ -14,7 +14,8 @@ export type Attack = { name: string; refused: boolean }
 
 /**
  * Result of the test of one tier; `problem` says why it did not pass, and `loss` what it lacks that a
- * stronger tier would give, and why that one is not used.
+ * stronger tier would give, and why that one is not used. `network_problem` says why its tools can be
+ * given no network, without which the tier still serves for media.
  */
 export type SelfTest = {
   tier: Tier
@@ -24,6 +25,7 @@ export type SelfTest = {
   attacks: Attack[]
   problem: string | null
   loss: string | null
+  network_problem: string | null
 }
 
 export type SelfTestPaths = { attackPath: string; ffmpegPath: string; workDir: string }
@@ -62,7 +64,10 @@ const ENCODE =
  * Runs the attack program and an encode in a sandbox. The results that the program reports are
  * checked against the traces that a successful attack would leave.
  */
-export async function testSandbox(sandbox: Sandbox, paths: SelfTestPaths): Promise<SelfTest> {
+export async function testSandbox(
+  sandbox: Sandbox,
+  paths: SelfTestPaths,
+): Promise<Omit<SelfTest, "loss" | "network_problem">> {
   const taskSandbox = runnerSandbox(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
   const workspace = await makeWorkspace(paths.workDir, run, taskSandbox.uid)
@@ -84,7 +89,7 @@ export async function testSandbox(sandbox: Sandbox, paths: SelfTestPaths): Promi
       (encoded.cause === null ? null : `an encode ended with ${encoded.cause}`) ??
       (made?.size ? null : `an encode failed: ${lastLine(encoded)}`)
     const isOk = problem === null
-    return { tier: sandbox.tier, ok: isOk, supported: true, attacks, problem, loss: null }
+    return { tier: sandbox.tier, ok: isOk, supported: true, attacks, problem }
   } finally {
     listener.close()
     await Promise.all([removeWorkspace(workspace), rm(outside, { recursive: true, force: true })])

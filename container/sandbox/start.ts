@@ -19,6 +19,8 @@ type ExitStatus = Pick<ProcessEnd, "exitCode" | "signal">
  * limit, or when the signal aborts.
  */
 export function startProcess(spec: ProcessSpec): StartedProcess {
+  const { networkProblem } = spec.taskSandbox.sandbox
+  if (spec.network !== undefined && networkProblem !== null) return refuseStart(networkProblem)
   const startedMs = performance.now()
   const child = spawnInSandbox(spec)
   trackGroup(child)
@@ -50,6 +52,12 @@ export function startProcess(spec: ProcessSpec): StartedProcess {
     }
   }
   return { pid: child.pid ?? null, finished: finish() }
+}
+
+function refuseStart(spawnError: string): StartedProcess {
+  const nothing = { exitCode: null, signal: null, wasDiskFull: false, stderrTail: "", stdout: "" }
+  const end: ProcessEnd = { ...nothing, cause: "spawn_failed", spawnError, wallMs: 0 }
+  return { pid: null, finished: Promise.resolve(end) }
 }
 
 function spawnInSandbox(spec: ProcessSpec): ChildProcess {

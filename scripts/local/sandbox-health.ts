@@ -20,7 +20,8 @@ export async function requireSandbox(
     const answer = await fetch(url, { headers: runnerHeaders(token), signal })
     const { sandbox } = runnerHealth.parse(await answer.json())
     if (sandbox.ok) {
-      if (sandbox.loss !== null) console.log(sandbox.loss)
+      for (const lack of [sandbox.loss, sandbox.network_problem])
+        if (lack !== null) console.log(lack)
       return
     }
     if (!sandbox.supported || performance.now() > until) {
