@@ -31,6 +31,8 @@ export type OpenOptions = {
   onHop?: (url: URL) => void
   /** How long the head of an answer may take. */
   headMsMax?: number
+  /** How long a host may send nothing of a body. */
+  idleMsMax?: number
 }
 
 /**
@@ -66,7 +68,7 @@ export async function openUrl(
 }
 
 async function get(url: URL, headers: Headers, options: OpenOptions): Promise<IncomingMessage> {
-  const { dial, signal, headMsMax = HEAD_MS_MAX } = options
+  const { dial, signal, headMsMax = HEAD_MS_MAX, idleMsMax = IDLE_MS_MAX } = options
   const who = `"${hostOf(url)}"`
   const limit = AbortSignal.timeout(headMsMax)
   try {
@@ -74,7 +76,7 @@ async function get(url: URL, headers: Headers, options: OpenOptions): Promise<In
     const socket = await connectTo(url, dial, joint)
     const response = await ask(url, headers, socket, joint)
     endWith(signal, response)
-    endWhenSilent(socket, response, who)
+    socket.setTimeout(idleMsMax, () => endIfSilent(response, who, idleMsMax))
     return response
   } catch (error) {
     signal.throwIfAborted()
@@ -133,10 +135,8 @@ function reasonOf({ reason }: AbortSignal): Error {
 }
 
 /** Silence counts while the reader waits: one that is slow itself leaves what has come unread. */
-function endWhenSilent(socket: Socket, response: IncomingMessage, who: string): void {
-  socket.setTimeout(IDLE_MS_MAX, () => {
-    const reason = `${who} sent nothing for ${IDLE_MS_MAX / 1000} seconds`
-    if (response.readableLength === 0) response.destroy(new EgressError("too_slow", reason))
-    else socket.setTimeout(IDLE_MS_MAX)
-  })
+function endIfSilent(response: IncomingMessage, who: string, idleMs: number): void {
+  const reason = `${who} sent nothing for ${idleMs / 1000} seconds`
+  if (response.readableLength === 0) response.destroy(new EgressError("too_slow", reason))
+  else response.socket.setTimeout(idleMs)
 }

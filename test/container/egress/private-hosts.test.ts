@@ -1,0 +1,77 @@
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { openUrl } from "../../../container/egress/client.ts"
+import type { Proxy } from "../../../container/egress/proxy.ts"
+import { forward, get, send, serve, startProxy, testDial, to } from "./lab.ts"
+import type { TestServer } from "./lab.ts"
+import { OTHER_URLS, PRIVATE_HOSTS } from "./spellings.ts"
+
+const run = promisify(execFile)
+const opened = new AsyncDisposableStack()
+const { signal } = new AbortController()
+// A name that nothing is known of leads inside.
+const dial = testDial({ resolve: to("127.0.0.1") })
+let canary: TestServer
+let proxy: Proxy
+
+beforeAll(async () => {
+  canary = opened.use(await serve((_, answer) => answer.end("inside")))
+  proxy = opened.use(await startProxy(dial))
+})
+afterAll(async () => await opened.disposeAsync())
+
+describe.for(PRIVATE_HOSTS)("a host that is written %j", (host) => {
+  const url = () => `http://${host}:${canary.port}/`
+
+  it("is refused by the proxy, without a connection", async () => {
+    expect(await get(proxy, url())).toMatch(/^HTTP\/1.1 40[03] /)
+    expect(await send(proxy, `CONNECT ${host}:${canary.port} HTTP/1.1`, "Host: a")).toMatch(
+      /^HTTP\/1.1 40[03] /,
+    )
+    expect(canary.count()).toBe(0)
+  })
+
+  it("is refused where it is opened", async () => {
+    const parsed = URL.parse(url())
+    if (parsed) {
+      await expect(openUrl(parsed, { dial, signal })).rejects.toMatchObject({
+        code: "url_not_allowed",
+      })
+    }
+    expect(canary.count()).toBe(0)
+  })
+})
+
+describe.for(OTHER_URLS)("the URL %j", (url) => {
+  it("is refused by the proxy", async () => {
+    expect(await get(proxy, url)).toMatch(/^HTTP\/1.1 40[03] /)
+  })
+
+  it("is refused where it is opened", async () => {
+    const parsed = URL.parse(url)
+    if (!parsed) return
+    await expect(openUrl(parsed, { dial, signal })).rejects.toMatchObject({
+      code: "url_not_allowed",
+    })
+  })
+})
+
+it("reaches no private host from curl, by requests or tunnels, whatever curl makes of its name", async () => {
+  await using port = await forward(proxy)
+  const urls = PRIVATE_HOSTS.map((host) => `http://${host}:${canary.port}/`)
+  const options = ["-sgk", "--noproxy", "", "-m", "5", "-x", `http://127.0.0.1:${port.port}`]
+  for (const more of [[], ["-p"]]) {
+    const told = await run("curl", [...options, ...more, ...urls]).catch((error: unknown) => error)
+    expect(JSON.stringify(told)).not.toContain("inside")
+  }
+  expect(port.count()).toBeGreaterThan(100)
+  expect(canary.count()).toBe(0)
+})
+
+it("would hear of it if one came", async () => {
+  const allowing = testDial({ allowedHosts: ["127.0.0.1"], resolve: to("127.0.0.1") })
+  await using open = await startProxy(allowing)
+  expect(await get(open, `http://0x7f.1:${canary.port}/`)).toContain("inside")
+  expect(canary.count()).toBe(1)
+})
