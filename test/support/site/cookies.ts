@@ -1,0 +1,30 @@
+import { mediaAnswer } from "./media-answer.ts"
+import { escapeHtml, pageAnswer, textAnswer } from "./visit.ts"
+import type { Answer, Visit } from "./visit.ts"
+
+/** The cookie that `/cookies/page` wants, as `name=value`. */
+export const RIGHT_COOKIE = "session=right"
+
+/**
+ * What has to do with cookies: `/cookies/page` (a page with a video for who is logged in, 403 and a
+ * login page for all others), `/cookies/clip.mp4` (its video, which wants the cookie too),
+ * `/cookies/away?to=URL` (such a page whose video is `to`, on another host), `/cookies/echo` (the
+ * cookies that came), `/cookies/set?to=URL` (sets one and leads to `to`).
+ */
+export function cookieAnswer({ url, request, folder }: Visit, rest: string): Answer | null {
+  const cookies = request.headers.cookie ?? ""
+  const to = url.searchParams.get("to") ?? "/cookies/clip.mp4"
+  const isRight = cookies.split("; ").includes(RIGHT_COOKIE)
+  if (rest === "echo") return textAnswer("text/plain", cookies)
+  if (rest === "set") {
+    const headers = { "set-cookie": "given=here; Path=/", location: to }
+    return pageAnswer({ title: "A cookie" }, { status: 302, headers })
+  }
+  if (!isRight) {
+    const form = '<form method="post"><input type="password" name="password"></form>'
+    return pageAnswer({ title: "Log in to go on", body: form }, { status: 403 })
+  }
+  if (rest === "clip.mp4") return mediaAnswer(folder, "clip.mp4")
+  if (rest !== "page" && rest !== "away") return null
+  return pageAnswer({ title: "For members", body: `<video src="${escapeHtml(to)}"></video>` })
+}

@@ -1,0 +1,21 @@
+import { mediaAnswer } from "./media-answer.ts"
+import { textAnswer } from "./visit.ts"
+import type { Answer, Visit } from "./visit.ts"
+
+const SEGMENTS = 6
+const WINDOW = 3
+
+/** A live stream: `index.m3u8` never ends, and has other segments at each second. */
+export function liveAnswer({ folder }: Visit, rest: string): Answer | null {
+  const [, number] = /^segment-(\d+)\.ts$/.exec(rest) ?? []
+  if (number !== undefined) {
+    return mediaAnswer(folder, `hls/360p/index${Number(number) % SEGMENTS}.ts`)
+  }
+  if (rest !== "index.m3u8") return null
+  const first = Math.floor(Date.now() / 1000) - WINDOW
+  const segments = Array.from({ length: WINDOW }, (_, index) => {
+    return `#EXTINF:1.0,\nsegment-${first + index}.ts`
+  })
+  const head = `#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:${first}`
+  return textAnswer("application/vnd.apple.mpegurl", `${[head, ...segments].join("\n")}\n`)
+}

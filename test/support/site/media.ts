@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync } from "node:fs"
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { promisify } from "node:util"
+import { readEnvironment } from "../../../container/settings.ts"
+import { CLIP_SECONDS, recipes, texts } from "./media-recipes.ts"
+
+const run = promisify(execFile)
+const { FFMPEG_PATH } = readEnvironment(
+  process.env["FFMPEG_PATH"] ? { FFMPEG_PATH: process.env["FFMPEG_PATH"] } : {},
+)
+const CACHE = join(import.meta.dirname, "../../../node_modules/.cache")
+
+/** Seconds that every video and sound of the site lasts. */
+export const MEDIA_SECONDS = CLIP_SECONDS
+
+/**
+ * The folder with the site's media, made once by ffmpeg and kept for later runs: clip.mp4 (faststart),
+ * tail.mp4 (its index at the end), clip.webm, clip.mp3, clip.m4a, clip.wav, clip.ogg, picture.png,
+ * captions.vtt, captions.srt, hls/{master,groups,drm}.m3u8, hls/{360p,720p,1080p,aes,fmp4}/index.m3u8,
+ * dash/{manifest,drm}.mpd.
+ */
+export async function mediaFolder(): Promise<string> {
+  const recipe = JSON.stringify([recipes, Object.entries(texts)])
+  const name = `site-media-${createHash("sha256").update(recipe).digest("hex").slice(0, 16)}`
+  const folder = join(CACHE, name)
+  if (existsSync(folder)) return folder
+  await mkdir(CACHE, { recursive: true })
+  const making = await mkdtemp(join(CACHE, "site-media-making-"))
+  try {
+    await makeAll(making)
+    // Another process may have been quicker, and its media is as good.
+    await rename(making, folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error
+    })
+  } finally {
+    await rm(making, { recursive: true, force: true })
+  }
+  return folder
+}
+
+async function makeAll(folder: string): Promise<void> {
+  for (const [name, text] of Object.entries(texts)) {
+    await mkdir(join(folder, dirname(name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+  for (const { to, words } of recipes) {
+    await mkdir(join(folder, dirname(to)), { recursive: true })
+    const all = ["-v", "error", "-nostdin", "-y", ...words.split(" "), to]
+    await run(FFMPEG_PATH, all, { cwd: folder })
+  }
+}

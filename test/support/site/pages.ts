@@ -1,0 +1,100 @@
+import { escapeHtml, pageAnswer } from "./visit.ts"
+import type { Answer, Visit } from "./visit.ts"
+
+/** What the page `json-ld` says of its video. */
+export const JSON_LD_FACTS = {
+  title: "A clip with facts",
+  description: "All that a page can say of a video.",
+  duration: 6,
+  uploadDate: "2026-10-20",
+  uploader: "The uploader",
+  viewCount: 1234,
+  likeCount: 56,
+  commentCount: 7,
+}
+
+const VIDEO = '<video src="/media/clip.mp4"></video>'
+
+/**
+ * The pages of the site, as `/page/NAME?title=...`: `video`, `source`, `og`, `iframe`, `json-ld`,
+ * `track` (with subtitles), `audio`, `webm`, `several` (three videos), `nothing`, `hls`, `groups`, `aes`,
+ * `dash`, `live`, `drm`, `login` (asks for a password), `gone` (its video is not there), `slow` (its
+ * video comes at 1000 bytes a second), `large` (its video has `bytes` bytes).
+ */
+const pages: Record<string, (url: URL) => { head?: string; body?: string }> = {
+  video: () => ({ body: VIDEO }),
+  source: () => ({
+    body: '<video><source src="/media/clip.webm" type="video/webm"><source src="/media/clip.mp4" type="video/mp4"></video>',
+  }),
+  og: () => ({
+    head:
+      '<meta property="og:title" content="A clip to share">' +
+      '<meta property="og:video:type" content="video/mp4">' +
+      '<meta property="og:video" content="/media/clip.mp4">' +
+      '<meta property="og:image" content="/media/picture.png">',
+  }),
+  iframe: () => ({ body: '<iframe src="/page/video"></iframe>' }),
+  "json-ld": (url) => ({ head: jsonLd(url) }),
+  track: () => ({
+    body:
+      '<video src="/media/clip.mp4"><track kind="subtitles" srclang="en" src="/media/captions.vtt">' +
+      '<track kind="subtitles" srclang="de" src="/media/captions.srt"></video>',
+  }),
+  audio: () => ({ body: '<audio src="/media/clip.mp3"></audio>' }),
+  webm: () => ({ body: '<video src="/media/clip.webm"></video>' }),
+  several: () => ({
+    body:
+      '<video src="/media/clip.mp4"></video><video src="/media/clip.webm"></video>' +
+      '<video src="/media/tail.mp4"></video>',
+  }),
+  nothing: () => ({ body: "<p>There is nothing to see here.</p>" }),
+  hls: () => videoOf("/media/hls/master.m3u8"),
+  groups: () => videoOf("/media/hls/groups.m3u8"),
+  aes: () => videoOf("/media/hls/aes/index.m3u8"),
+  dash: () => videoOf("/media/dash/manifest.mpd"),
+  live: () => videoOf("/live/index.m3u8"),
+  drm: () => videoOf("/media/hls/drm.m3u8"),
+  login: () => ({
+    body: '<form method="post"><p>Log in to see this video.</p><input type="password" name="password"></form>',
+  }),
+  gone: () => videoOf("/media/gone.mp4"),
+  slow: () => videoOf("/as/slow.mp4?file=clip.mp4&rate=1000"),
+  large: (url) => videoOf(`/bytes/large.mp4?size=${url.searchParams.get("bytes") ?? "1000000"}`),
+}
+
+/** A page of the site; null where there is none of this name. */
+export function page({ url }: Visit, name: string): Answer | null {
+  const parts = Object.hasOwn(pages, name) ? pages[name]?.(url) : undefined
+  if (!parts) return null
+  return pageAnswer({ title: url.searchParams.get("title") ?? `The page ${name}`, ...parts })
+}
+
+function videoOf(src: string): { body: string } {
+  return { body: `<video src="${escapeHtml(src)}"></video>` }
+}
+
+function jsonLd(url: URL): string {
+  const facts = JSON_LD_FACTS
+  const counts = [
+    ["WatchAction", facts.viewCount],
+    ["LikeAction", facts.likeCount],
+    ["CommentAction", facts.commentCount],
+  ]
+  const video = {
+    "@context": "https://schema.org",
+    "@type": "VideoObject",
+    name: url.searchParams.get("title") ?? facts.title,
+    description: facts.description,
+    duration: `PT${facts.duration}S`,
+    uploadDate: facts.uploadDate,
+    author: { "@type": "Person", name: facts.uploader },
+    thumbnailUrl: "/media/picture.png",
+    contentUrl: "/media/clip.mp4",
+    interactionStatistic: counts.map(([type, count]) => ({
+      "@type": "InteractionCounter",
+      interactionType: `https://schema.org/${type}`,
+      userInteractionCount: count,
+    })),
+  }
+  return `<script type="application/ld+json">${JSON.stringify(video)}</script>`
+}

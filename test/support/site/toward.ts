@@ -1,0 +1,39 @@
+import { textAnswer } from "./visit.ts"
+import type { Answer, Visit } from "./visit.ts"
+import { dashWays } from "./toward-dash.ts"
+import { hlsWays } from "./toward-hls.ts"
+import { listWays } from "./toward-lists.ts"
+import { pageWays } from "./toward-pages.ts"
+import { redirect } from "./redirects.ts"
+
+/** How a body leads to a URL. */
+export type Way = {
+  type: string
+  extension: string
+  /** What is sent, for a URL as it is written; `here` is the origin that was asked. */
+  write: (to: string) => string
+}
+
+const ways: Record<string, Way> = { ...pageWays, ...hlsWays, ...dashWays, ...listWays }
+
+/** The names of all ways, as paths without their query: `/toward/video.html` and so on. */
+export const WAYS: string[] = [
+  ...Object.entries(ways).map(([name, { extension }]) => `/toward/${name}.${extension}`),
+  "/toward/redirect.mp4",
+  "/toward/refresh.html",
+]
+
+/**
+ * What leads to a URL, as `/toward/WAY.EXTENSION?to=URL`; `to` is taken as it is, be it relative, of any
+ * scheme or nonsense. WAYS has all names.
+ */
+export function towardAnswer({ url }: Visit, rest: string): Answer | null {
+  const name = rest.replace(/\.\w+$/, "")
+  const to = url.searchParams.get("to") ?? "/media/clip.mp4"
+  if (name === "redirect") return redirect(to, Number(url.searchParams.get("by") ?? 302))
+  if (name === "refresh") {
+    return textAnswer("text/html", "<p>Wait.</p>", { headers: { refresh: `0; url=${to}` } })
+  }
+  const way = Object.hasOwn(ways, name) ? ways[name] : undefined
+  return way ? textAnswer(way.type, way.write(to)) : null
+}
