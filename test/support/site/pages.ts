@@ -88,8 +88,8 @@ function jsonLd(url: URL): string {
     duration: `PT${facts.duration}S`,
     uploadDate: facts.uploadDate,
     author: { "@type": "Person", name: facts.uploader },
-    thumbnailUrl: "/media/picture.png",
-    contentUrl: "/media/clip.mp4",
+    thumbnailUrl: new URL("/media/picture.png", url).href,
+    contentUrl: new URL("/media/clip.mp4", url).href,
     interactionStatistic: counts.map(([type, count]) => ({
       "@type": "InteractionCounter",
       interactionType: `https://schema.org/${type}`,

@@ -46,28 +46,22 @@ export async function openSite(options: { address?: string; port?: number } = {}
   const requests: SiteRequest[] = []
   const timesAsked = new Map<string, number>()
   const opened = { connections: 0 }
-  function serve(request: IncomingMessage, response: ServerResponse): void {
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const target = request.url ?? "/"
     const times = timesAsked.get(target) ?? 0
     timesAsked.set(target, times + 1)
-    const seen: SiteRequest = {
-      method: request.method ?? "",
-      path: target,
-      headers: request.headers,
-      remote: request.socket.remoteAddress ?? "",
-      at: Date.now(),
-      sent: 0,
-    }
+    const seen = noteRequest(request)
     requests.push(seen)
-    const url = new URL(target, "http://site.test")
-    const visit = { url, request, folder, times }
+    const url = new URL(target, `http://${request.headers.host}`)
     const manner = readManner(url, times)
-    sendAnswer({ answer: answerTo(visit), manner, seen, request, response }).catch(() => {
-      // Whoever asked has gone, which tests do on purpose.
-      response.destroy()
-    })
+    const answer = answerTo({ url, request, folder, times })
+    await sendAnswer({ answer, manner, seen, request, response })
   }
-  const server = createServer({ keepAlive: true }, serve)
+  function serveOrEnd(request: IncomingMessage, response: ServerResponse): void {
+    // Most often whoever asked has gone, which tests do on purpose.
+    serve(request, response).catch(() => response.destroy())
+  }
+  const server = createServer({ keepAlive: true }, serveOrEnd)
   server.on("connection", () => (opened.connections += 1))
   server.listen(options.port ?? 0, address)
   await once(server, "listening")
@@ -88,5 +82,16 @@ export async function openSite(options: { address?: string; port?: number } = {}
     connections: () => opened.connections,
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+function noteRequest(request: IncomingMessage): SiteRequest {
+  return {
+    method: request.method ?? "",
+    path: request.url ?? "/",
+    headers: request.headers,
+    remote: request.socket.remoteAddress ?? "",
+    at: Date.now(),
+    sent: 0,
   }
 }

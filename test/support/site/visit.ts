@@ -15,6 +15,7 @@ export type SiteRequest = {
 
 /** What a route is given. */
 export type Visit = {
+  /** Of this site, by the name that it was asked by. */
   url: URL
   request: IncomingMessage
   /** Where the media lies. */
