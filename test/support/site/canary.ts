@@ -22,13 +22,14 @@ const SECRET = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\nContent-Length: 6\
 
 /** Opens a canary, which answers whatever it is asked with a secret. */
 export async function openCanary(
-  options: { address?: string; port?: number } = {},
+  options: { address?: string; port?: number; onConnection?: () => void } = {},
 ): Promise<Canary> {
   const sockets = new Set<Socket>()
   const heard: string[] = []
   let connections = 0
   const server = createServer((socket) => {
     connections += 1
+    options.onConnection?.()
     sockets.add(socket)
     socket.on("error", () => socket.destroy())
     socket.on("close", () => sockets.delete(socket))

@@ -39,8 +39,14 @@ export type Site = AsyncDisposable & {
   close(): Promise<void>
 }
 
+type SiteOptions = {
+  address?: string
+  port?: number
+  onRequest?: (request: SiteRequest) => void
+}
+
 /** Opens the site; its media is made by ffmpeg at the first time. */
-export async function openSite(options: { address?: string; port?: number } = {}): Promise<Site> {
+export async function openSite(options: SiteOptions = {}): Promise<Site> {
   const address = options.address ?? "127.0.0.1"
   const folder = await mediaFolder()
   const requests: SiteRequest[] = []
@@ -52,6 +58,7 @@ export async function openSite(options: { address?: string; port?: number } = {}
     timesAsked.set(target, times + 1)
     const seen = noteRequest(request)
     requests.push(seen)
+    options.onRequest?.(seen)
     const url = new URL(target, `http://${request.headers.host}`)
     const manner = readManner(url, times)
     const answer = answerTo({ url, request, folder, times })

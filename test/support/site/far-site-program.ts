@@ -1,0 +1,23 @@
+import { openCanary } from "./canary.ts"
+import { FAR_ADDRESSES } from "./networks.ts"
+import { openSite } from "./site.ts"
+import type { SiteRequest } from "./visit.ts"
+
+// Runs in the far network, where these addresses are, and says all that happens as lines of JSON.
+const PORT = 80
+
+function say(event: object): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`)
+}
+
+function sayRequest({ path, headers }: SiteRequest): void {
+  say({ event: "request", path, to: headers.host ?? "" })
+}
+
+for (const address of [FAR_ADDRESSES.site, FAR_ADDRESSES.site6]) {
+  await openSite({ address, port: PORT, onRequest: sayRequest })
+}
+for (const address of FAR_ADDRESSES.canaries) {
+  await openCanary({ address, port: PORT, onConnection: () => say({ event: "canary", address }) })
+}
+say({ event: "ready" })

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process"
+import { createInterface } from "node:readline"
+import { once } from "node:events"
+import { z } from "zod"
+
+const event = z.union([
+  z.object({ event: z.literal("ready") }),
+  z.object({ event: z.literal("request"), path: z.string(), to: z.string() }),
+  z.object({ event: z.literal("canary"), address: z.string() }),
+])
+
+/** The site in the far network, as a program of runBetweenNetworks sees it. */
+export type FarSite = AsyncDisposable & {
+  /** What it was asked for so far, as `HOST PATH`. */
+  requests: string[]
+  /** The private addresses that were reached. */
+  reached: string[]
+}
+
+/** Starts the site and its canaries in the far network, at port 80. */
+export async function openFarSite(): Promise<FarSite> {
+  const network = `--net=/proc/${process.env["FAR_PID"]}/ns/net`
+  const program = ["--", process.execPath, "test/support/site/far-site-program.ts"]
+  const child = spawn("nsenter", [network, ...program], { stdio: ["ignore", "pipe", "inherit"] })
+  const requests: string[] = []
+  const reached: string[] = []
+  const ready = new Promise<void>((resolve, reject) => {
+    child.once("exit", () => reject(new Error("the far site ended")))
+    createInterface(child.stdout).on("line", (line) => {
+      const said = event.parse(JSON.parse(line))
+      if (said.event === "ready") resolve()
+      if (said.event === "request") requests.push(`${said.to} ${said.path}`)
+      if (said.event === "canary") reached.push(said.address)
+    })
+  })
+  await ready
+  return {
+    requests,
+    reached,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL")
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+    },
+  }
+}
