@@ -1,3 +1,4 @@
+import type { Retention } from "./kinds/kind.ts"
 import { LIMITS } from "./plans.ts"
 import type { Limits, Plan } from "./plans.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
@@ -21,6 +22,8 @@ export type Env = Record<keyof Settings, string | undefined> &
     DISK?: Fetcher
   }
 
+const DAY_MS = 24 * 3_600_000
+
 const parsed = new WeakMap<object, Settings>()
 
 /** The settings of an environment, parsed once; throws a ZodError that names what is wrong. */
@@ -30,6 +33,12 @@ export function settingsOf(env: Env): Settings {
   const made = settings.parse(env)
   parsed.set(env, made)
   return made
+}
+
+/** How long what was fetched is kept: no longer than its record. */
+export function retentionOf(env: Env): Retention {
+  const { FETCH_DAYS_MAX, JOB_DAYS_MAX } = settingsOf(env)
+  return { now: Date.now(), fetchedMs: Math.min(FETCH_DAYS_MAX, JOB_DAYS_MAX) * DAY_MS }
 }
 
 /** The limits of a plan, where the operator's settings do not replace them. */

@@ -3,6 +3,7 @@ import { describeOperations } from "./http/openapi.ts"
 import { NO_QUERY, operation } from "./http/operation.ts"
 import type { Operation } from "./http/operation.ts"
 import { JSON_KINDS } from "./kinds/registry.ts"
+import { fetchOperations } from "./resources/fetch/operations.ts"
 import { fileOperations } from "./resources/files/operations.ts"
 import { healthOperations } from "./resources/health/operations.ts"
 import { jobOperations } from "./resources/jobs/operations.ts"
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...healthOperations,
   contract,
   ...fileOperations,
+  ...fetchOperations,
   ...JSON_KINDS.flatMap((kind) => kind.withTypes(kindOperations)),
   ...jobOperations,
   ...webhookOperations,

@@ -11,6 +11,7 @@ import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
 import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
+import { urlFaults } from "./user-urls.ts"
 
 /**
  * Accepts the job that a request asks for, once where the caller gave an `Idempotency-Key`;
@@ -59,8 +60,8 @@ export async function draftRequest<Input extends CreateRequest, Usable>(
 ): Promise<JobDraft> {
   const { faults, inputs } = await judgeFields(c, kind, request, new Set())
   if (faults.length > 0) throw unprocessables(faults)
-  const { runSecondsMax } = c.get("limits")
-  return kind.plan(request, { ...readJobFacts(c, request), inputs, runSecondsMax })
+  const { runSecondsMax, fileBytesMax } = c.get("limits")
+  return kind.plan(request, { ...readJobFacts(c, request), inputs, runSecondsMax, fileBytesMax })
 }
 
 /** All that is wrong with a body, what it asks for included as far as that can be read. */
@@ -88,11 +89,13 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable))
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
   const oversized = await judgeRoom(c, rootOf(kind.inputField("")), inputs)
+  const urls = kind.urls?.(usable) ?? []
   const webhook = "webhook" in body ? body.webhook : null
   const webhooks = typeof webhook === "string" ? webhookFaults(c, "webhook", webhook) : []
   return {
     faults: [
       ...webhooks,
+      ...urls.flatMap(({ field, url }) => urlFaults(c, field, url)),
       ...unreadable,
       ...unusable,
       ...oversized,

@@ -1,8 +1,11 @@
 import { z } from "zod"
+import { retentionOf } from "../env.ts"
+import { jobRecord, viewJob } from "../kinds/job-record.ts"
 import type { CreateRequest, JsonKind } from "../kinds/kind.ts"
 import { statesOf } from "../kinds/record-fields.ts"
 import { deleteJob } from "../pipeline/jobs/delete.ts"
 import { progressOf, awaitEnd } from "../pipeline/jobs/wait.ts"
+import type { Progress } from "../rpc.ts"
 import { listJobs } from "../storage/jobs.ts"
 import type { Job } from "../storage/schema/jobs.ts"
 import { wholeJob } from "../storage/whole-rows.ts"
@@ -31,8 +34,11 @@ export function kindOperations<
   RecordSchema extends z.ZodObject,
 >(kind: JsonKind<Input, Usable, RecordSchema>): Operation[] {
   const { name, path, title, record } = kind
+  function viewAt(c: AppContext, job: Job, progress: Progress | null): z.output<RecordSchema> {
+    return kind.view(baseUrl(c), { job, files: [] }, progress, retentionOf(c.env))
+  }
   async function view(c: AppContext, job: Job): Promise<z.output<RecordSchema>> {
-    return kind.view(baseUrl(c), { job, files: [] }, await progressOf(c.env, job))
+    return viewAt(c, job, await progressOf(c.env, job))
   }
   async function whole(c: AppContext, job: Job): Promise<Job> {
     return await wholeJob(c.env.MEDIA, job)
@@ -42,8 +48,14 @@ export function kindOperations<
     return job?.kind === name ? job : null
   }
   const create = createOperation(kind, async (c, id, waitMs) => {
+    if (waitMs === null && !kind.answersJob) return {}
     const job = await find(c, id, waitMs)
-    return job && (await view(c, await whole(c, job)))
+    if (!job) return {}
+    const progress = await progressOf(c.env, job)
+    return {
+      ...(waitMs !== null && viewAt(c, await whole(c, job), progress)),
+      ...(kind.answersJob && viewJob(baseUrl(c), job, progress)),
+    }
   })
   const others = collectionOperations({
     path,
@@ -61,12 +73,11 @@ export function kindOperations<
   return [create, ...others, ...(kind.preview ? [validateOperation(kind, kind.preview)] : [])]
 }
 
-function createOperation<Input extends CreateRequest, Usable>(
-  kind: JsonKind<Input, Usable>,
-  showAfter: (c: AppContext, id: string, waitMs: number) => Promise<object | null>,
+function createOperation<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
+  kind: JsonKind<Input, Usable, RecordSchema>,
+  show: (c: AppContext, id: string, waitMs: number | null) => Promise<object>,
 ): Operation {
   const { path, title, idField } = kind
-  const accepted: z.ZodType<Record<string, unknown>> = z.looseObject({ [idField]: z.uuid() })
   return operation({
     method: "post",
     path: `/${path}`,
@@ -78,8 +89,10 @@ function createOperation<Input extends CreateRequest, Usable>(
     bodies: { "application/json": { schema: kind.request, example: kind.example } },
     answer: {
       status: 202,
-      description: `The id of the ${title}; with \`Prefer\`, its record too.`,
-      schema: accepted,
+      description: kind.answersJob
+        ? `The id of the ${title} and its Job; with \`Prefer\`, the other fields of its record too.`
+        : `The id of the ${title}; with \`Prefer\`, its record too.`,
+      schema: acceptedSchema(kind),
       headers: { Location: "The address of the record." },
     },
     errors: [
@@ -91,12 +104,23 @@ function createOperation<Input extends CreateRequest, Usable>(
     async handle(c) {
       const request = await readRequest(c, kind, await readJson(c, anyObject))
       const { jobId } = await acceptCreate(c, request, () => draftRequest(c, kind, request))
-      const waitMs = preferredWaitMs(c)
-      const shown = waitMs === null ? null : await showAfter(c, jobId, waitMs)
+      const shown = await show(c, jobId, preferredWaitMs(c))
       const headers = { location: locationOf(c, kind, jobId) }
       return { body: { [idField]: jobId, ...shown }, headers }
     },
   })
+}
+
+/** The answer to a create; where that is the Job too, its fields stand before those of the record. */
+function acceptedSchema<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
+  kind: JsonKind<Input, Usable, RecordSchema>,
+): z.ZodType<Record<string, unknown>> {
+  const named = { [kind.idField]: z.uuid() }
+  if (!kind.answersJob) return z.looseObject(named)
+  const ofRecord: z.ZodRawShape = kind.record.partial().shape
+  return z
+    .looseObject({ ...named, ...ofRecord, ...jobRecord.shape })
+    .meta({ id: `Accepted${nameOf(kind.title)}` })
 }
 
 function validateOperation<Input extends CreateRequest, Usable>(

@@ -12,6 +12,7 @@ export const PROBLEMS = {
   idempotency_conflict: { status: 409, title: "The Idempotency-Key was used for something else" },
   already_final: { status: 409, title: "The job is over" },
   not_final: { status: 409, title: "The job is not over" },
+  not_retryable: { status: 409, title: "The job cannot be done again" },
   link_expired: { status: 410, title: "The link has expired" },
   precondition_failed: { status: 412, title: "A condition of the request does not hold" },
   payload_too_large: { status: 413, title: "The body is too large" },
@@ -24,7 +25,14 @@ export const PROBLEMS = {
   too_many_uploads: { status: 429, title: "The key has too many uploads open" },
   headers_too_large: { status: 431, title: "The head of the request is too large" },
   internal: { status: 500, title: "Something failed inside the service" },
+  connection_failed: { status: 502, title: "The site cannot be reached" },
+  incomplete: { status: 502, title: "The site did not send all that it said it would" },
+  rate_limited_by_site: { status: 502, title: "The site refuses so many requests" },
+  server_error: { status: 502, title: "The site answered with an error" },
+  site_changed: { status: 502, title: "The site is not as yt-dlp knows it" },
+  too_many_redirects: { status: 502, title: "The site redirects too often" },
   overloaded: { status: 503, title: "The service has no room at the moment" },
+  too_slow: { status: 504, title: "The site did not answer in time" },
   storage_full: { status: 507, title: "The service has no room to store more" },
 } as const satisfies Record<string, { status: number; title: string }>
 

@@ -7,6 +7,11 @@ export function fileUrl(base: string, file: { id: string; name: string }): strin
   return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
 }
 
+/** Address of what a fetch made, its name percent-encoded. */
+export function fetchedUrl(base: string, fetchId: string, name: string): string {
+  return `${base}/fetch/${fetchId}/${encodeURIComponent(name)}`
+}
+
 /** One of the files of a bundle, as records show it. */
 export const memberRecord = member.omit({ crc32: true, name: true }).extend({
   name: z.string(),

@@ -4,8 +4,8 @@ import type { Progress } from "../rpc.ts"
 import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import { STATES } from "../storage/schema/states.ts"
 import type { State } from "../storage/schema/states.ts"
-import { fileUrl } from "./file-links.ts"
 import { dateTime, jobFields, jobFieldSchemas, toDateTime } from "./record-fields.ts"
+import { outputUrl } from "./registry.ts"
 
 const STATUS = {
   waiting: "queued",
@@ -53,7 +53,7 @@ export function viewJob(base: string, job: Job, progress: Progress | null): JobR
     kind: job.kind,
     status: STATUS[job.state],
     created_at: toDateTime(job.createdAt),
-    outputs: job.result ? job.result.outputs.map((made) => viewOutput(base, made)) : [],
+    outputs: job.result ? job.result.outputs.map((made) => viewOutput(base, job, made)) : [],
     ...jobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
     ...(STATUS[job.state] === "failed" && { error: errorOf(job) }),
@@ -64,9 +64,13 @@ function errorOf(job: Job) {
   return { code: job.errorCode ?? "internal", message: job.errorMessage ?? "The job failed." }
 }
 
-function viewOutput(base: string, made: JobResult["outputs"][number]): z.infer<typeof output> {
+function viewOutput(
+  base: string,
+  job: Job,
+  made: JobResult["outputs"][number],
+): z.infer<typeof output> {
   return {
-    url: fileUrl(base, { id: made.fileId, name: made.name }),
+    url: outputUrl(base, job, made),
     ...(made.codec !== undefined && { codec: made.codec }),
     ...(made.height !== undefined && { resolution: `${made.width}x${made.height}` }),
     ...(made.durationSeconds !== undefined && { duration_seconds: made.durationSeconds }),

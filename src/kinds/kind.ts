@@ -23,6 +23,9 @@ export type Finish = {
   result: JobResult
 }
 
+/** How long what was fetched is kept, and the moment at which that is judged. */
+export type Retention = { now: number; fetchedMs: number }
+
 /**
  * A kind of job: what the Worker knows of one kind of work. All of it is pure; the pipeline, the
  * routes and the webhooks know no kind by name.
@@ -34,6 +37,8 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   path: string
   /** What a sentence calls one of it. */
   title: string
+  /** Whether its jobs are the service's own, and shown to nobody. */
+  isUnlisted?: boolean
   /** The kinds of task that its jobs consist of. */
   tasks: readonly TaskDefinition[]
   /** The field of the request that names the input of this key. */
@@ -46,7 +51,12 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
     base: string,
     snapshot: Pick<JobSnapshot, "job" | "files">,
     progress: Progress | null,
+    retention: Retention,
   ): z.infer<RecordSchema>
+  /** The address of an output, where that is no File's. */
+  outputUrl?(base: string, jobId: string, name: string): string
+  /** Why a job of this request cannot be done again; null where it can. */
+  refuseRetry?(request: unknown): string | null
 }
 
 /** An input that a request names: its key, the field it stands in, and how it is named. */
@@ -56,7 +66,11 @@ export type InputReference = { key: string; field: string; reference: string }
 export type FoundInput = { key: string; field: string; fileId: string; file: File | null }
 
 /** What a plan is made from beside the request. */
-export type PlanFacts = JobFacts & { inputs: FoundInput[]; runSecondsMax: number }
+export type PlanFacts = JobFacts & {
+  inputs: FoundInput[]
+  runSecondsMax: number
+  fileBytesMax: number
+}
 
 /** Fields that every create has. */
 export type CreateRequest = {
@@ -73,12 +87,16 @@ export type JsonKind<
 > = Kind<RecordSchema> & {
   /** The field of the answer to a create that names the job. */
   idField: string
+  /** Whether the answer to a create is the Job too, for callers who know that form alone. */
+  answersJob?: boolean
   request: z.ZodType<Input>
   /** A request that works, for the documentation; tests send it, with a file as EXAMPLE_INPUT. */
   example: unknown
   /** What can be used of a body that does not fit the schema, so that all its faults are told at once. */
   readUsable(body: object): Usable
   references(request: Usable): InputReference[]
+  /** The URLs that the request asks to fetch, by field. */
+  urls?(request: Usable): { field: string; url: string }[]
   /**
    * What is wrong with a request beyond its schema, and beyond inputs that are no single file;
    * `malformed` are fields that do not fit the schema.

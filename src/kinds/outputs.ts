@@ -28,7 +28,8 @@ export function finishOutputs({ files, tasks }: Pick<DoneTasks, "files" | "tasks
   }
 }
 
-function storedFile(task: Task, file: File, output: OutputReport): Partial<File> {
+/** The facts of a file that a task stored as one of its outputs. */
+export function storedFile(task: Task, file: File, output: OutputReport): Partial<File> {
   const attempt = { taskId: task.id, fence: task.fence }
   return {
     objectKey: outputObjectKey(task.accountId, attempt, output.key),
@@ -50,7 +51,8 @@ function bundleOf({ name }: File, { members, duration_seconds }: OutputReport): 
   }
 }
 
-function outputResult(file: File, output: OutputReport): JobResult["outputs"][number] {
+/** What the result of a job keeps of an output. */
+export function outputResult(file: File, output: OutputReport): JobResult["outputs"][number] {
   const durationSeconds = output.probe?.duration ?? output.duration_seconds
   return {
     key: output.key,

@@ -16,8 +16,7 @@ export function readReference(text: string, origin: string): Reference {
   if (byId !== undefined) return fileReference(byId)
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED }
-  if (canonicalOrigin(url) !== canonicalOrigin(new URL(origin)))
-    return { error: "imports are not built yet" }
+  if (!isOwnUrl(url, origin)) return { error: "imports are not built yet" }
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return { error: EXPECTED }
   if (room === "fetch") {
@@ -33,6 +32,11 @@ export function judgeInput(title: string, { field, file }: FoundInput): Fault[] 
   if (file.bundle === null) return []
   const message = `"${file.name}" is a series of files, and a ${title} takes single ones: download the one you need and upload it with POST /files`
   return [{ field, code: "series_as_input", message }]
+}
+
+/** Whether a URL is one of this deployment, whose origin is given. */
+export function isOwnUrl(url: URL, origin: string): boolean {
+  return canonicalOrigin(url) === canonicalOrigin(new URL(origin))
 }
 
 /** The origin of a URL, one spelling for all names of this machine. */

@@ -1,8 +1,12 @@
 import type { TaskWork } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
 import { command } from "./command/kind.ts"
+import { fetch } from "./fetch/kind.ts"
 import { file } from "./file/kind.ts"
-import type { AnyJsonKind, Kind } from "./kind.ts"
+import { metadata } from "./metadata/kind.ts"
+import { fileUrl } from "./file-links.ts"
+import type { AnyJsonKind, Kind, Retention } from "./kind.ts"
+import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
 
 /** Every kind of job; one line each makes it known to routes, pipeline, webhooks and health. */
@@ -10,6 +14,8 @@ const KINDS: readonly (Kind | AnyJsonKind)[] = [
   // One line for each.
   file,
   command,
+  fetch,
+  metadata,
 ]
 
 const kinds = new Map<string, Kind>(KINDS.map((kind) => [kind.name, kind]))
@@ -18,7 +24,15 @@ const taskDefinitions = new Map<string, TaskDefinition>(
   KINDS.flatMap((kind) => kind.tasks.map((task) => [task.name, task] as const)),
 )
 
-export const KIND_NAMES: readonly string[] = [...kinds.keys()]
+const LISTED_KINDS: readonly Kind[] = KINDS.filter(({ isUnlisted = false }) => !isUnlisted)
+
+/** The kinds whose jobs callers see. */
+export const KIND_NAMES: readonly string[] = LISTED_KINDS.map(({ name }) => name)
+
+/** The kinds whose jobs nobody sees. */
+export const UNLISTED_KINDS: readonly string[] = KINDS.flatMap(({ name, isUnlisted = false }) =>
+  isUnlisted ? [name] : [],
+)
 
 /** The kinds whose routes are made from their schemas alone. */
 export const JSON_KINDS = KINDS.filter((kind) => "withTypes" in kind)
@@ -48,6 +62,16 @@ export function poolOfTask({ pool, work }: { pool: string | null; work: TaskWork
 }
 
 /** The record of a job that is over, as GET answers it under the origin that its caller knows. */
-export function recordOf({ job, files }: JobSnapshot): object {
-  return kindOf(job.kind).view(`${job.origin}/v1`, { job, files }, null)
+export function recordOf({ job, files }: JobSnapshot, retention: Retention): object {
+  return kindOf(job.kind).view(`${job.origin}/v1`, { job, files }, null, retention)
+}
+
+/** The address of an output of a job: a File's, where its kind has no other. */
+export function outputUrl(
+  base: string,
+  job: Pick<Job, "id" | "kind">,
+  { fileId, name }: JobResult["outputs"][number],
+): string {
+  const own = kinds.get(job.kind)?.outputUrl?.(base, job.id, name)
+  return own ?? fileUrl(base, { id: fileId, name })
 }

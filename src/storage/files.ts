@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, inArray, isNotNull, sql } from "drizzle-orm"
+import { and, desc, eq, getTableColumns, inArray, isNotNull, ne, sql } from "drizzle-orm"
 import { member, memberName } from "../contract/bundle.ts"
 import type { Member } from "../contract/bundle.ts"
 import { runBatch } from "./database.ts"
@@ -30,6 +30,9 @@ const withFewMembers = {
     ),
 }
 
+/** What was fetched is no File: it is downloaded by its own record, and is no input. */
+const isFile = ne(files.source, "fetch")
+
 /** A stored file of the account; a file still to come is none. */
 export async function findFile(
   { accountId, sql: database }: AccountDatabase,
@@ -39,14 +42,16 @@ export async function findFile(
     .select({ file: files, job: jobs })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
-    .where(and(eq(files.id, id), eq(files.accountId, accountId), isNotNull(files.objectKey)))
+    .where(
+      and(eq(files.id, id), eq(files.accountId, accountId), isNotNull(files.objectKey), isFile),
+    )
     .limit(1)
   return found ?? null
 }
 
 /**
- * A stored file of the account and the first of its members that has one of the names; of the
- * members no other is read, as players ask for one after another.
+ * A stored file of the account, what was fetched included, and the first of its members that has one
+ * of the names; of the members no other is read, as players ask for one after another.
  */
 export async function findStored(
   { accountId, sql: database }: AccountDatabase,
@@ -101,6 +106,7 @@ export async function findFiles(
         sql`${files.id} in (select value from json_each(${JSON.stringify(ids)}))`,
         eq(files.accountId, accountId),
         isNotNull(files.objectKey),
+        isFile,
       ),
     )
 }
@@ -124,6 +130,8 @@ export async function listFiles(
     .where(
       and(
         eq(files.accountId, accountId),
+        // The index of the list has these very conditions.
+        sql`source <> 'fetch' and (object_key is not null or source = 'import')`,
         isNotNull(files.objectKey),
         source === undefined ? undefined : eq(files.source, source),
         states && inArray(files.state, [...states]),

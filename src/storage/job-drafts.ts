@@ -1,4 +1,4 @@
-import type { TaskWork } from "../contract/task.ts"
+import type { TaskSecrets, TaskWork } from "../contract/task.ts"
 import { hasKeyShape } from "../crypto/api-key.ts"
 import { newId } from "../ids.ts"
 import { groupRows, runBatch } from "./database.ts"
@@ -8,9 +8,13 @@ import type { Idempotency } from "./idempotency.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
+import { insertLookup } from "./metadata-lookups.ts"
+import type { NewLookup } from "./metadata-lookups.ts"
 import { isFinal } from "./schema/states.ts"
+import type { FileSource } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Upload } from "./schema/uploads.ts"
+import { insertSecrets } from "./task-secrets.ts"
 import { takeUploads } from "./uploads.ts"
 
 type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
@@ -21,6 +25,8 @@ export type TaskDraft = {
   task: NewRow<typeof tasks.$inferInsert>
   inputs: { key: string; fileId: string }[]
   blocked: boolean
+  /** What its runner is told beside its work, and nobody is ever shown. */
+  secrets?: TaskSecrets | null
 }
 
 /** All that one accepted request writes: its job, the tasks, the files to come, the upload it uses. */
@@ -33,6 +39,8 @@ export type JobDraft = {
   valueUploads?: Pick<Upload, "id">[]
   /** What lets the request be sent again without a second job. */
   once?: Idempotency | null
+  /** The lookup that it is the answer of. */
+  lookup?: NewLookup
 }
 
 /** What every job is made of, whatever its kind. */
@@ -91,12 +99,12 @@ export function draftInputs(
 /** The row of a file that a job is to make. */
 export function draftOutput(
   facts: JobFacts,
-  made: { jobId: string; outputKey: string; name: string },
+  made: { jobId: string; outputKey: string; name: string; source?: FileSource },
 ) {
   return {
+    source: "output" as const,
     ...made,
     id: newId(),
-    source: "output" as const,
     state: "waiting" as const,
     createdAt: facts.now,
   }
@@ -132,6 +140,10 @@ export async function createJob(database: AccountDatabase, draft: JobDraft): Pro
     ...draft.tasks.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
     ...groupRows(inputs, 3).map((rows) => sql.insert(taskInputs).values(rows)),
     ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
+    ...draft.tasks.flatMap(({ task, secrets }) =>
+      secrets ? [insertSecrets(database, { taskId: task.id, jobId, secrets })] : [],
+    ),
+    ...(draft.lookup ? insertLookup(database, draft.lookup, { jobId, createdAt }) : []),
   ]
   const taken = [draft.uploadId ?? [], (draft.valueUploads ?? []).map(({ id }) => id)].flat()
   await runBatch(sql, [...statements, ...takeUploads(database, taken)])

@@ -4,9 +4,12 @@ import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { deliveryPrefix, jobPrefix, prefixOf } from "./objects.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import { files } from "./schema/files.ts"
-import { idempotency, jobs } from "./schema/jobs.ts"
+import { idempotency, jobs, metadataLookups } from "./schema/jobs.ts"
+import { isFinal } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
+import { listOldLookups } from "./metadata-lookups.ts"
+import { deleteSecrets } from "./task-secrets.ts"
 import type { JobSnapshot } from "./transitions.ts"
 
 /** D1 takes 100 bound parameters a statement. */
@@ -33,6 +36,7 @@ export async function removeJob(
     ...groupRows([...left, ...values], 4).map((rows) =>
       database.insert(garbage).values(rows).onConflictDoNothing(),
     ),
+    deleteSecrets({ accountId, sql: database }, jobId),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${ownTasks}`),
     database.delete(tasks).where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
     database.delete(files).where(and(eq(files.jobId, jobId), eq(files.accountId, accountId))),
@@ -53,25 +57,56 @@ function hasValues({ job, tasks: own }: JobSnapshot): boolean {
 }
 
 const taskHasValues = sql`exists (select 1 from tasks where tasks.job_id = jobs.id and (work_object_key is not null or tasks.result_object_key is not null))`
-const jobHasValues = sql<number>`(request_object_key is not null or result_object_key is not null or ${taskHasValues})`
+const jobHasValues = sql`(request_object_key is not null or result_object_key is not null or ${taskHasValues})`
 
-/** Deletes some of the jobs, of all accounts, that ended before a moment; their files stay. */
+/**
+ * Deletes some of the jobs, of all accounts, that ended before a moment; their files stay, but for
+ * what was fetched.
+ */
 export async function deleteFinishedJobs(database: Database, before: number): Promise<void> {
   const old = await database
-    .select({ id: jobs.id, accountId: jobs.accountId, hasValues: jobHasValues })
+    .select({ id: jobs.id })
     .from(jobs)
     .where(and(isNotNull(jobs.completedAt), lt(jobs.completedAt, before)))
     .limit(ROWS_MAX)
   const ids = old.map((job) => job.id)
+  if (ids.length > 0) await runBatch(database, await removalOf(database, ids))
+}
+
+/** Deletes some of the lookups, of all accounts, made before a moment, with their jobs that are over. */
+export async function deleteOldLookups(database: Database, before: number): Promise<void> {
+  const old = await listOldLookups(database, before, ROWS_MAX)
+  const ids = old.flatMap(({ jobId, state }) => (state === null || isFinal(state) ? [jobId] : []))
   if (ids.length === 0) return
-  const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${inArray(tasks.jobId, ids)})`
-  const left = old.flatMap((job) => (job.hasValues === 1 ? [jobPrefix(job.accountId, job.id)] : []))
+  const isOld = lt(metadataLookups.createdAt, before)
   await runBatch(database, [
+    ...(await removalOf(database, ids)),
+    database.delete(metadataLookups).where(and(isOld, inArray(metadataLookups.jobId, ids))),
+  ])
+}
+
+/** Statements that delete jobs, at most `ROWS_MAX`, with what is theirs alone. */
+async function removalOf(database: Database, ids: string[]): Promise<Statement[]> {
+  const isTheirs = and(inArray(files.jobId, ids), eq(files.source, "fetch"))
+  const [withValues, fetched] = await database.batch([
+    database
+      .select({ id: jobs.id, accountId: jobs.accountId })
+      .from(jobs)
+      .where(and(inArray(jobs.id, ids), jobHasValues)),
+    database.select({ objectKey: files.objectKey }).from(files).where(isTheirs),
+  ])
+  const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${inArray(tasks.jobId, ids)})`
+  const left = [
+    ...withValues.map(({ id, accountId }) => jobPrefix(accountId, id)),
+    ...fetched.flatMap(({ objectKey }) => (objectKey === null ? [] : [prefixOf(objectKey)])),
+  ]
+  return [
     ...insertGarbage(database, left),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${theirTasks}`),
     database.delete(tasks).where(inArray(tasks.jobId, ids)),
+    database.delete(files).where(isTheirs),
     database.delete(jobs).where(inArray(jobs.id, ids)),
-  ])
+  ]
 }
 
 /** Deletes some of the deliveries, of all accounts, that ended before a moment, with their tries. */

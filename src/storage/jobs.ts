@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, inArray, isNull, lt, sql } from "drizzle-orm"
+import { and, desc, eq, getTableColumns, inArray, isNull, lt, notInArray, sql } from "drizzle-orm"
 import type { TaskWork } from "../contract/task.ts"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
@@ -24,7 +24,12 @@ export async function findJob(
 }
 
 /** Which jobs to list; all where nothing is named. */
-export type JobFilter = { kind?: string | undefined; states?: readonly State[] | undefined }
+export type JobFilter = {
+  kind?: string | undefined
+  /** Kinds whose jobs are left out. */
+  without?: readonly string[]
+  states?: readonly State[] | undefined
+}
 
 /** A result above this many characters is listed without the members of its bundles. */
 const LISTED_RESULT_LENGTH_MAX = 64 * 1024
@@ -40,7 +45,7 @@ const listed = {
 /** Jobs of the account, newest first; those whose outputs have many files come without these. */
 export async function listJobs(
   { accountId, sql: database }: AccountDatabase,
-  { kind, states }: JobFilter,
+  { kind, without = [], states }: JobFilter,
   page: Page,
 ): Promise<Job[]> {
   return await database
@@ -50,6 +55,7 @@ export async function listJobs(
       and(
         eq(jobs.accountId, accountId),
         kind === undefined ? undefined : eq(jobs.kind, kind),
+        without.length === 0 ? undefined : notInArray(jobs.kind, [...without]),
         states && inArray(jobs.state, [...states]),
         pageCondition(jobs, page),
       ),

@@ -118,8 +118,9 @@ async function fitDelivery(writer: ValueWriter, delivery: NewDelivery): Promise<
 }
 
 /** A job's result without the members of its bundles. */
-function withoutMembers({ outputs }: JobResult): JobResult {
+function withoutMembers({ outputs, ...others }: JobResult): JobResult {
   return {
+    ...others,
     outputs: outputs.map((output) => {
       const { files: _, ...others } = output
       return others

@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm"
-import type { TaskWork } from "../contract/task.ts"
+import type { TaskSecrets, TaskWork } from "../contract/task.ts"
 import { isFinal, OPEN_STATES } from "./schema/states.ts"
 import type { State } from "./schema/states.ts"
 import type { AccountDatabase } from "./database.ts"
@@ -9,7 +9,7 @@ import { accounts } from "./schema/accounts.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
-import { taskInputs, tasks } from "./schema/tasks.ts"
+import { taskInputs, tasks, taskSecrets } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 
 /** What a runner is told of an input. */
@@ -20,6 +20,7 @@ export type ClaimedTask = {
   task: Task
   inputs: { key: string; file: InputFile | null }[]
   plan: Plan | null
+  secrets: TaskSecrets | null
 }
 
 /**
@@ -34,7 +35,7 @@ export async function claimTask(
   const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
   const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
-  const [, , , [task], inputs, [account]] = await database.batch([
+  const [, , , [task], inputs, [account], [secret]] = await database.batch([
     database
       .update(tasks)
       .set({
@@ -65,10 +66,14 @@ export async function claimTask(
       .leftJoin(files, eq(files.id, taskInputs.fileId))
       .where(eq(taskInputs.taskId, claim.taskId)),
     database.select({ plan: accounts.plan }).from(accounts).where(eq(accounts.id, accountId)),
+    database
+      .select({ secrets: taskSecrets.secrets })
+      .from(taskSecrets)
+      .where(eq(taskSecrets.taskId, claim.taskId)),
   ])
   if (!task || task.state !== "running") return null
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
-  return { task, inputs, plan: account?.plan ?? null }
+  return { task, inputs, plan: account?.plan ?? null, secrets: secret?.secrets ?? null }
 }
 
 /** Whether a task runs at this fence now: what every call of a runner must prove. */

@@ -9,10 +9,12 @@ import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
+import { isFinal } from "./schema/states.ts"
 import { tasks } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
+import { deleteSecrets } from "./task-secrets.ts"
 import { takeUploads } from "./uploads.ts"
 
 /** One consistent read of a job, its tasks and its files; what transitions are computed from. */
@@ -81,6 +83,9 @@ export async function applyTransition(
         .where(and(sql`${files.id} in (select value from json_each(${ids}))`, isUnchanged)),
     ),
     ...insertPrefixes(database, applied, isUnchanged),
+    ...(transition.job.state && isFinal(transition.job.state)
+      ? [deleteSecrets(database, jobId, isUnchanged)]
+      : []),
     ...takeUploads(
       database,
       (transition.valueUploads ?? []).map(({ id }) => id),

@@ -112,7 +112,10 @@ async function post(
   return task && isPosted(task) ? "running" : "superseded"
 }
 
-async function makeOrder(env: Env, { task, inputs, plan }: ClaimedTask): Promise<TaskOrder> {
+async function makeOrder(
+  env: Env,
+  { task, inputs, plan, secrets }: ClaimedTask,
+): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
   const { work } = await wholeTask(env.MEDIA, task)
   const run = { accountId, jobId, taskId, fence }
@@ -133,6 +136,7 @@ async function makeOrder(env: Env, { task, inputs, plan }: ClaimedTask): Promise
     })),
     work: plan ? limitRun(env, work, plan) : work,
     ...(plan && { plan }),
+    ...(secrets && { secrets }),
   }
 }
 

@@ -71,7 +71,11 @@ function draftAgain({ job, tasks, files }: JobSnapshot, inputs: Input[]): JobDra
   const facts: JobFacts = { ...job, now: Date.now(), retryOf: job.id }
   const toCome = tasks
     .flatMap(({ work }) => work.outputs ?? [])
-    .map(({ key, name }) => draftOutput(facts, { jobId: id, outputKey: key, name }))
+    .map(({ key, name }) => {
+      const before = files.find((file) => file.outputKey === key)
+      const source = before?.source ?? "output"
+      return draftOutput(facts, { jobId: id, outputKey: key, name, source })
+    })
   function fileAgain({ fileId }: Input): string {
     const own = files.find((file) => file.id === fileId)
     if (!own) return fileId

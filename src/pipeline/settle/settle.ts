@@ -1,5 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Report } from "../../contract/report.ts"
+import { retentionOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import type { TaskRun } from "../../rpc.ts"
@@ -104,9 +105,10 @@ export async function transitionJob(
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
     if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
-    const now = Date.now()
+    const retention = retentionOf(env)
+    const { now } = retention
     if (endsEarly(computed)) computed.job.progress = await percentOf(env, { accountId, jobId })
-    const delivery = makeEndDelivery(snapshot, computed, now)
+    const delivery = makeEndDelivery(snapshot, computed, retention)
     const { version } = snapshot.job
     const writer = openValueWriter(env.MEDIA, database)
     const ended = delivery ? { ...computed, delivery } : computed

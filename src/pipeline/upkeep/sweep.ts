@@ -1,4 +1,4 @@
-import { settingsOf } from "../../env.ts"
+import { retentionOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { poolOfTask } from "../../kinds/registry.ts"
 import { doOrLog, logError } from "../../log.ts"
@@ -6,10 +6,19 @@ import { databasesOf } from "../../storage/database.ts"
 import type { Database } from "../../storage/database.ts"
 import { listDueDeliveries } from "../../storage/deliveries.ts"
 import { deleteExpiredIdempotency } from "../../storage/idempotency.ts"
-import { deleteEndedDeliveries, deleteFinishedJobs } from "../../storage/job-removal.ts"
+import { removeFetchedMedia } from "../../storage/fetched-media.ts"
+import {
+  deleteEndedDeliveries,
+  deleteFinishedJobs,
+  deleteOldLookups,
+} from "../../storage/job-removal.ts"
 import { listAccountsWithOpenJobs, listUnaccepted } from "../../storage/jobs.ts"
+import { listOldLookups } from "../../storage/metadata-lookups.ts"
+import { isFinal } from "../../storage/schema/states.ts"
+import { deleteLeftSecrets } from "../../storage/task-secrets.ts"
 import { listAbandoned } from "../../storage/uploads.ts"
 import type { JobMessage } from "../dispatch/job-messages.ts"
+import { cancelJob } from "../jobs/cancel.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
 import { collectGarbage } from "./garbage.ts"
@@ -19,9 +28,13 @@ const DAY_MS = 24 * 3_600_000
 const ABANDONED_MS = DAY_MS
 const ACCEPT_MS_MAX = 30_000
 const ROWS_MAX = 100
+const MEDIA_MAX = 1000
+/** Longer than a lookup answers for its URL, and than anybody waits for one. */
+const LOOKUP_MS_MAX = 5 * 60_000
 
 /** Finds whatever messages and objects lost, and puts it on its way again. */
 export async function sweep(env: Env, now: number): Promise<void> {
+  const { fetchedMs } = retentionOf(env)
   const keptMs = settingsOf(env).JOB_DAYS_MAX * DAY_MS
   const results = await Promise.allSettled([
     collectGarbage(env, now),
@@ -33,6 +46,9 @@ export async function sweep(env: Env, now: number): Promise<void> {
       deleteExpiredIdempotency(database, now),
       deleteFinishedJobs(database, now - keptMs),
       deleteEndedDeliveries(database, now - keptMs),
+      removeFetchedMedia(database, { before: now - fetchedMs, now, limit: MEDIA_MAX }),
+      deleteLeftSecrets(database, ROWS_MAX),
+      removeLookups(env, database, now - LOOKUP_MS_MAX),
     ]),
   ])
   for (const result of results) {
@@ -68,6 +84,17 @@ async function tickDispatchers(env: Env, database: Database): Promise<void> {
       }),
     ),
   )
+}
+
+/** Lookups that are over go with their jobs; one that nobody ended is, and goes the next time. */
+async function removeLookups(env: Env, database: Database, before: number): Promise<void> {
+  for (const { accountId, jobId, state } of await listOldLookups(database, before, ROWS_MAX)) {
+    if (state === null || isFinal(state)) continue
+    await doOrLog("sweep.lookup_failed", { job_id: jobId }, async () => {
+      await cancelJob(env, accountId, jobId)
+    })
+  }
+  await deleteOldLookups(database, before)
 }
 
 async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Env } from "../../env.ts"
 import { newId } from "../../ids.ts"
 import { viewJob } from "../../kinds/job-record.ts"
+import type { Retention } from "../../kinds/kind.ts"
 import { recordOf } from "../../kinds/registry.ts"
 import { logError } from "../../log.ts"
 import type { NewDelivery } from "../../storage/deliveries.ts"
@@ -15,8 +16,9 @@ import { writeEvent } from "./event-body.ts"
 export function makeEndDelivery(
   before: JobSnapshot,
   transition: Transition,
-  now: number,
+  retention: Retention,
 ): NewDelivery | undefined {
+  const { now } = retention
   const ended = afterTransition(before, transition)
   const { job } = ended
   if (job.webhookUrl === null || !isFinal(job.state)) return undefined
@@ -26,7 +28,7 @@ export function makeEndDelivery(
     jobId: job.id,
     type,
     url: job.webhookUrl,
-    body: writeEnd(type, ended, now),
+    body: writeEnd(type, ended, retention),
     state: "waiting",
     nextTryAt: now,
     createdAt: now,
@@ -34,11 +36,11 @@ export function makeEndDelivery(
 }
 
 /** A job whose own record cannot be made ends too, and tells of it as every job is listed. */
-function writeEnd(type: string, ended: JobSnapshot, now: number): string {
-  const timestamp = new Date(now).toISOString()
+function writeEnd(type: string, ended: JobSnapshot, retention: Retention): string {
+  const timestamp = new Date(retention.now).toISOString()
   const { job } = ended
   try {
-    return writeEvent({ type, timestamp, data: recordOf(ended) })
+    return writeEvent({ type, timestamp, data: recordOf(ended, retention) })
   } catch (error) {
     logError("webhooks.record_failed", { job_id: job.id, error: String(error) })
     return writeEvent({ type, timestamp, data: viewJob(`${job.origin}/v1`, job, null) })

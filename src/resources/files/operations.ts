@@ -1,19 +1,12 @@
 import { z } from "zod"
-import { settingsOf } from "../../env.ts"
-import {
-  parseBody,
-  baseUrl,
-  preferredWaitMs,
-  publicOrigin,
-  readIdempotencyKey,
-} from "../../http/request.ts"
+import { answerLink, DOWNLOAD } from "../../http/downloads.ts"
+import { parseBody, baseUrl, preferredWaitMs, readIdempotencyKey } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
 import { receiveMultipart } from "../../http/multipart.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import { notFound, storageFull, unprocessable } from "../../http/problem.ts"
 import { withUploadPlace } from "../../http/upload-places.ts"
-import { EXAMPLE_ID } from "../../ids.ts"
 import { file as fileKind } from "../../kinds/file/kind.ts"
 import { planUpload } from "../../kinds/file/plan.ts"
 import type { StoredUpload } from "../../kinds/file/plan.ts"
@@ -27,8 +20,6 @@ import { openIncomingFile } from "../../pipeline/uploads/incoming-file.ts"
 import type { IncomingFile } from "../../pipeline/uploads/incoming-file.ts"
 import { findFile, findLargeMember, findStored, listFiles } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
-import { makeLinkToken } from "../../storage/links.ts"
-import type { Disposition } from "../../storage/links.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { FILE_SOURCES } from "../../storage/schema/states.ts"
 import { wholeFile } from "../../storage/whole-rows.ts"
@@ -73,46 +64,24 @@ const upload = operation({
 })
 
 const download = operation({
+  ...DOWNLOAD,
   method: "get",
   path: "/files/{id}/{name}",
   operationId: "downloadFile",
   summary: "Get a short-lived signed link to a file, or to a member of a bundle",
   tag: "files",
-  query: z.object({
-    disposition: z
-      .string()
-      .optional()
-      .meta({
-        description: "`inline` has a browser show the file; otherwise it is saved.",
-      })
-      .transform((text): Disposition => (text === "inline" ? "inline" : "attachment")),
-  }),
-  answer: {
-    status: 302,
-    description: "The link, which is valid for some minutes.",
-    schema: null,
-    headers: { Location: "The signed link." },
-  },
   errors: ["not_found"],
-  example: { id: EXAMPLE_ID, name: "clip.mp4" },
-  async handle(c, query) {
+  async handle(c, { disposition }) {
     const name = c.req.param("name") ?? ""
-    const stored = { accountId: c.get("account").id, fileId: readId(c, "file") }
-    const found = await findStored(c.get("database"), stored.fileId, [name])
-    if (!found) throw notFound("file")
+    const fileId = readId(c, "file")
+    const found = await findStored(c.get("database"), fileId, [name])
+    if (!found || found.file.source === "fetch") throw notFound("file")
     const isThere =
       name === found.file.name ||
       found.member !== null ||
       (await findLargeMember(c.env.MEDIA, found.file, [name])) !== null
     if (!isThere) throw notFound("file")
-    const settings = settingsOf(c.env)
-    const token = await makeLinkToken(settings.LATHE_SECRET, {
-      ...stored,
-      expiresAt: Date.now() + (settings.LINK_SECONDS + playSeconds(found.file)) * 1000,
-      disposition: query.disposition,
-    })
-    const link = `${publicOrigin(c)}/media/${token}/${encodeURIComponent(name)}`
-    return c.body(null, 302, { location: link, "cache-control": "no-store" })
+    return await answerLink(c, { fileId, name, disposition, playSeconds: playSeconds(found.file) })
   },
 })
 

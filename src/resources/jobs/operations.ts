@@ -8,7 +8,7 @@ import { notFound, Problem, storageFull, unprocessables } from "../../http/probl
 import { EXAMPLE_ID } from "../../ids.ts"
 import { JOB_STATUSES, jobRecord, statesOfJobStatus, viewJob } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
-import { KIND_NAMES, kindOf } from "../../kinds/registry.ts"
+import { KIND_NAMES, kindOf, UNLISTED_KINDS } from "../../kinds/registry.ts"
 import { cancelJob } from "../../pipeline/jobs/cancel.ts"
 import { deleteJob } from "../../pipeline/jobs/delete.ts"
 import { progressOf, awaitEnd, followJob } from "../../pipeline/jobs/wait.ts"
@@ -36,11 +36,11 @@ export const jobOperations: Operation[] = [
     list: async (c, { kind, status }, page) =>
       await listJobs(
         c.get("database"),
-        { kind, states: status && statesOfJobStatus(status) },
+        { kind, without: UNLISTED_KINDS, states: status && statesOfJobStatus(status) },
         page,
       ),
     idOf: (job) => job.id,
-    find: async (c, id, waitMs) => await awaitEnd(c.env, jobIdOf(c, id), waitMs),
+    find: async (c, id, waitMs) => listed(await awaitEnd(c.env, jobIdOf(c, id), waitMs)),
     view,
     remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
   }),
@@ -94,7 +94,7 @@ export const jobOperations: Operation[] = [
       schema: jobRecord,
       headers: { Location: "The address of the new job." },
     },
-    errors: ["not_found", "not_final", "idempotency_conflict"],
+    errors: ["not_found", "not_final", "not_retryable", "idempotency_conflict"],
     example: { id: EXAMPLE_ID },
     handle: retry,
   }),
@@ -131,6 +131,8 @@ async function retry(c: AppContext) {
   if (!isFinal(before.state)) {
     throw new Problem("not_final", "The job still runs; cancel it first, or wait for its end.")
   }
+  const refusal = kindOf(before.kind).refuseRetry?.(before.request) ?? null
+  if (refusal !== null) throw new Problem("not_retryable", refusal)
   const once = await readIdempotency(c, null)
   const retried = retryJob(c.env, c.executionCtx, before, once)
   // A caller that hangs up must not stop a copy that was begun from being removed.
@@ -154,9 +156,14 @@ function jobIdOf(c: AppContext, jobId: string) {
 
 async function find(c: AppContext): Promise<Job> {
   const id = readId(c, JOBS.title)
-  const job = await findJob(c.get("database"), id)
+  const job = listed(await findJob(c.get("database"), id))
   if (!job) throw notFound(JOBS.title)
   return job
+}
+
+/** A job that callers see; null of any other. */
+function listed(job: Job | null): Job | null {
+  return job && !UNLISTED_KINDS.includes(job.kind) ? job : null
 }
 
 async function view(c: AppContext, job: Job): Promise<JobRecord> {

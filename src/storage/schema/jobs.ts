@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { Member } from "../../contract/bundle.ts"
 import type { FailureCode } from "../../contract/failure.ts"
+import type { VideoMetadata } from "../../contract/tasks/metadata.ts"
 import type { Warning } from "../../contract/warning.ts"
 import { STATES } from "./states.ts"
 
@@ -104,6 +105,19 @@ export type JobResult = {
     /** The members of a bundle; lists leave them out where they are many. */
     files?: Omit<Member, "crc32">[]
   }[]
+  /** What a fetch found beside its outputs. */
+  fetched?: Fetched
+  /** What a lookup found. */
+  metadata?: VideoMetadata
+}
+
+type Fetched = {
+  title: string | null
+  durationSeconds: number | null
+  /** Which outputs are subtitles. */
+  subtitles: { key: string; language: string }[]
+  /** Its media were kept for as long as they are, and are gone. */
+  isRemoved?: boolean
 }
 
 export type Job = typeof jobs.$inferSelect

@@ -1,0 +1,97 @@
+import { z } from "zod"
+import { AUDIO_FORMATS, MEDIA_KEY, QUALITIES } from "../../contract/tasks/fetch.ts"
+import type { Progress } from "../../rpc.ts"
+import type { Job, JobResult } from "../../storage/schema/jobs.ts"
+import { fetchedUrl } from "../file-links.ts"
+import type { Retention } from "../kind.ts"
+import {
+  dateTime,
+  jobFields,
+  jobFieldSchemas,
+  recordHead,
+  recordHeadSchemas,
+  toDateTime,
+} from "../record-fields.ts"
+
+/** What of the request its job keeps. */
+const keptRequest = z.object({
+  url: z.string(),
+  quality: z.enum(QUALITIES),
+  audio_format: z.enum(AUDIO_FORMATS).optional(),
+})
+
+/** The Fetch record; what there is to download is there until `expires_at`. */
+export const fetchRecord = z
+  .object({
+    ...recordHeadSchemas,
+    ...keptRequest.shape,
+    download_url: z.url().optional(),
+    subtitles: z.array(z.object({ language: z.string(), url: z.url() })),
+    title: z.string().nullish(),
+    duration_seconds: z.number().optional(),
+    size_bytes: z.int().optional(),
+    content_type: z.string().optional(),
+    width: z.int().optional(),
+    height: z.int().optional(),
+    expires_at: dateTime.optional(),
+    ...jobFieldSchemas,
+  })
+  .meta({ id: "Fetch" })
+
+export type FetchRecord = z.infer<typeof fetchRecord>
+
+export function viewFetch(
+  base: string,
+  job: Job,
+  { progress, retention }: { progress: Progress | null; retention: Retention },
+): FetchRecord {
+  const { result } = job
+  const isKept = result !== null && !isExpired(job, retention)
+  return {
+    ...recordHead(job),
+    ...keptRequest.parse(job.request),
+    subtitles: isKept ? viewSubtitles(base, job.id, result) : [],
+    ...(result && viewMedia(base, job.id, result, isKept)),
+    ...(result && { expires_at: toDateTime(expiryOf(job, retention)) }),
+    ...jobFields(job, progress),
+  }
+}
+
+/** Whether what a fetch made is no longer kept. */
+export function isExpired(job: Job, retention: Retention): boolean {
+  if (job.result?.fetched?.isRemoved) return true
+  return expiryOf(job, retention) <= retention.now
+}
+
+/** Whether the request of a fetch came with cookies, which its job does not keep. */
+export function hadCookies(request: unknown): boolean {
+  return z.object({ cookies: z.literal(true) }).safeParse(request).success
+}
+
+function expiryOf({ completedAt, createdAt }: Job, { fetchedMs }: Retention): number {
+  return (completedAt ?? createdAt) + fetchedMs
+}
+
+function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult, isKept: boolean) {
+  const media = outputs.find(({ key }) => key === MEDIA_KEY)
+  const durationSeconds = media?.durationSeconds ?? fetched?.durationSeconds ?? null
+  return {
+    title: fetched?.title ?? null,
+    ...(durationSeconds !== null && { duration_seconds: durationSeconds }),
+    ...(media && {
+      ...(isKept && { download_url: fetchedUrl(base, jobId, media.name) }),
+      size_bytes: media.sizeBytes,
+      content_type: media.contentType,
+      ...(media.width !== undefined && { width: media.width }),
+      ...(media.height !== undefined && { height: media.height }),
+    }),
+  }
+}
+
+function viewSubtitles(base: string, jobId: string, { outputs, fetched }: JobResult) {
+  const names = new Map(outputs.map(({ key, name }) => [key, name]))
+  return (fetched?.subtitles ?? []).flatMap(({ key, language }) => {
+    const name = names.get(key)
+    return name === undefined ? [] : [{ language, url: fetchedUrl(base, jobId, name) }]
+  })
+}

@@ -1,0 +1,111 @@
+import { z } from "zod"
+import { checkUserUrl, readHosts } from "../../contract/user-url.ts"
+import { retentionOf, settingsOf } from "../../env.ts"
+import { readId } from "../../http/collection.ts"
+import { answerLink, DOWNLOAD } from "../../http/downloads.ts"
+import { NO_QUERY, operation } from "../../http/operation.ts"
+import type { Operation, Reply } from "../../http/operation.ts"
+import { notFound, Problem, unprocessables } from "../../http/problem.ts"
+import { publicOrigin, readJson } from "../../http/request.ts"
+import type { AppContext } from "../../http/request.ts"
+import { urlFaults } from "../../http/user-urls.ts"
+import { fetch as fetchKind } from "../../kinds/fetch/kind.ts"
+import { isExpired } from "../../kinds/fetch/record.ts"
+import { EXAMPLE, mediaUrl } from "../../kinds/fetch/request.ts"
+import { metadataRecord } from "../../kinds/metadata/kind.ts"
+import { FRESH_MS, lookUp } from "../../pipeline/lookups/lookup.ts"
+import { findJob } from "../../storage/jobs.ts"
+import { LOOKUP_PROBLEMS, lookupProblem } from "./lookup-problem.ts"
+
+const { path, title } = fetchKind
+
+const METADATA = {
+  path: `/${path}/metadata`,
+  description:
+    "Nothing is downloaded, and no fetch is made. What a page said answers for a minute. A 422 names what the caller can change; errors of the site are 502, and what took too long is 504.",
+  tag: path,
+  answer: {
+    status: 200 as const,
+    description: "What the page says of its video; null where it does not say it.",
+    schema: metadataRecord,
+    headers: { "Cache-Control": "How long it is the answer." },
+  },
+}
+
+const EXAMPLE_URL = { url: EXAMPLE.url }
+
+const metadataRequest = z
+  .strictObject({ url: mediaUrl }, "expected an object of fields")
+  .meta({ id: "MetadataRequest" })
+
+const readMetadata = operation({
+  ...METADATA,
+  method: "get",
+  operationId: "getMetadata",
+  summary: "Say what the video of a page is",
+  query: metadataRequest,
+  errors: LOOKUP_PROBLEMS,
+  example: EXAMPLE_URL,
+  handle: async (c, { url }) => await answerMetadata(c, url),
+})
+
+const readMetadataOfLongUrl = operation({
+  ...METADATA,
+  method: "post",
+  operationId: "postMetadata",
+  summary: "Say what the video of a page is, whose URL may be long",
+  query: NO_QUERY,
+  bodies: { "application/json": { schema: metadataRequest, example: EXAMPLE_URL } },
+  errors: [...LOOKUP_PROBLEMS, "payload_too_large", "request_timeout", "unsupported_media_type"],
+  handle: async (c) => await answerMetadata(c, (await readJson(c, metadataRequest)).url),
+})
+
+const download = operation({
+  ...DOWNLOAD,
+  method: "get",
+  path: `/${path}/{id}/{name}`,
+  operationId: "downloadFetch",
+  summary: "Get a short-lived signed link to what was fetched",
+  tag: path,
+  errors: ["not_found", "link_expired"],
+  async handle(c, { disposition }) {
+    const job = await findJob(c.get("database"), readId(c, title))
+    if (job?.kind !== fetchKind.name) throw notFound(title)
+    const name = c.req.param("name") ?? ""
+    const made = job.result?.outputs.find((output) => output.name === name)
+    if (!made) throw notFound("file")
+    if (isExpired(job, retentionOf(c.env))) throw noLongerKept()
+    return await answerLink(c, { fileId: made.fileId, name, disposition })
+  },
+})
+
+/** The operations of fetches beside those that every kind has. */
+export const fetchOperations: readonly Operation[] = [readMetadata, readMetadataOfLongUrl, download]
+
+async function answerMetadata(
+  c: AppContext,
+  text: string,
+): Promise<Reply<z.output<typeof metadataRecord>>> {
+  const faults = urlFaults(c, "url", text)
+  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+  if (faults.length > 0 || "error" in checked) throw unprocessables(faults)
+  const asked = {
+    accountId: c.get("account").id,
+    origin: publicOrigin(c),
+    url: checked.url.href,
+  }
+  const lookup = lookUp(c.env, c.executionCtx, asked)
+  // It is ended in time, also where its caller hangs up.
+  c.executionCtx.waitUntil(lookup.catch(() => undefined))
+  const job = await lookup
+  const found = job?.result?.metadata
+  if (!job || !found) throw lookupProblem(job)
+  const freshMs = FRESH_MS - Math.abs(Date.now() - (job.completedAt ?? 0))
+  const seconds = Math.max(0, Math.floor(freshMs / 1000))
+  return { body: found, headers: { "cache-control": `private, max-age=${seconds}` } }
+}
+
+function noLongerKept(): Problem {
+  const message = "What was fetched is kept for some days only, and they are over: fetch it again."
+  return new Problem("link_expired", message)
+}

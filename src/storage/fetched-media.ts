@@ -1,0 +1,45 @@
+import { and, asc, isNotNull, lt, sql } from "drizzle-orm"
+import { runBatch } from "./database.ts"
+import type { Database } from "./database.ts"
+import { prefixOf } from "./objects.ts"
+import { files } from "./schema/files.ts"
+import { jobs } from "./schema/jobs.ts"
+import { garbage } from "./schema/uploads.ts"
+
+/**
+ * Removes some of the media, of all accounts, that were fetched before a moment, the oldest first; the
+ * results of their jobs say so. Their objects become garbage.
+ */
+export async function removeFetchedMedia(
+  database: Database,
+  { before, now, limit }: { before: number; now: number; limit: number },
+): Promise<void> {
+  const { id, jobId, objectKey, completedAt } = files
+  const old = await database
+    .select({ id, jobId, objectKey })
+    .from(files)
+    .where(and(sql`source = 'fetch' and object_key is not null`, lt(completedAt, before)))
+    .orderBy(asc(completedAt))
+    .limit(limit)
+  if (old.length === 0) return
+  const fileIds = JSON.stringify(old.map((file) => file.id))
+  const jobIds = JSON.stringify([...new Set(old.map((file) => file.jobId))])
+  const keys = old.flatMap((file) => (file.objectKey === null ? [] : [file.objectKey]))
+  const prefixes = JSON.stringify(keys.map(prefixOf))
+  await runBatch(database, [
+    database
+      .insert(garbage)
+      .select(sql`select value, null, ${now}, 0 from json_each(${prefixes}) where true`)
+      .onConflictDoNothing(),
+    database
+      .update(files)
+      .set({ objectKey: null, probeObjectKey: null })
+      .where(sql`${files.id} in (select value from json_each(${fileIds}))`),
+    database
+      .update(jobs)
+      .set({ result: sql`json_set(result, '$.fetched.isRemoved', json('true'))` })
+      .where(
+        and(sql`${jobs.id} in (select value from json_each(${jobIds}))`, isNotNull(jobs.result)),
+      ),
+  ])
+}
