@@ -12,6 +12,8 @@ import type { Upload } from "./schema/uploads.ts"
 
 /** Text of a value above this many characters is an object of R2. */
 const ROW_TEXT_LENGTH_MAX = 32 * 1024
+/** Of a value of a row that is in no list and is read as a whole, by whoever waits for it. */
+export const WHOLE_TEXT_LENGTH_MAX = 256 * 1024
 
 /** Writes the large values of one batch; `uploads` are those that the batch is to forget. */
 export type ValueWriter = {
@@ -29,8 +31,9 @@ export async function writeText(
   { bucket, database, uploads }: ValueWriter,
   prefix: string,
   text: string,
+  lengthMax = ROW_TEXT_LENGTH_MAX,
 ): Promise<string | null> {
-  if (text.length <= ROW_TEXT_LENGTH_MAX) return null
+  if (text.length <= lengthMax) return null
   const id = newId()
   const { accountId } = database
   const objectKey = valueObjectKey(prefix, id)
@@ -48,8 +51,9 @@ export async function writeValue(
   writer: ValueWriter,
   prefix: string,
   value: unknown,
+  lengthMax?: number,
 ): Promise<string | null> {
-  return await writeText(writer, prefix, JSON.stringify(value))
+  return await writeText(writer, prefix, JSON.stringify(value), lengthMax)
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { TaskWork } from "../contract/task.ts"
 import { jobPrefix, deliveryPrefix, prefixOf } from "./objects.ts"
 import type { JobDraft } from "./job-drafts.ts"
-import { allWritten, writeText, writeValue } from "./large-values.ts"
+import { allWritten, WHOLE_TEXT_LENGTH_MAX, writeText, writeValue } from "./large-values.ts"
 import type { ValueWriter } from "./large-values.ts"
 import type { NewDelivery } from "./deliveries.ts"
 import type { File } from "./schema/files.ts"
@@ -69,7 +69,8 @@ async function fitResult(
 ): Promise<Transition["job"]> {
   const { result } = set
   if (!result) return set
-  const resultObjectKey = await writeValue(writer, prefix, result)
+  const lengthMax = result.metadata ? WHOLE_TEXT_LENGTH_MAX : undefined
+  const resultObjectKey = await writeValue(writer, prefix, result, lengthMax)
   if (resultObjectKey === null) return set
   return { ...set, result: withoutMembers(result), resultObjectKey }
 }
@@ -117,8 +118,8 @@ async function fitDelivery(writer: ValueWriter, delivery: NewDelivery): Promise<
   return bodyObjectKey === null ? delivery : { ...delivery, body: "", bodyObjectKey }
 }
 
-/** A job's result without the members of its bundles. */
-function withoutMembers({ outputs, ...others }: JobResult): JobResult {
+/** A job's result without the members of its bundles, and without what a lookup found. */
+function withoutMembers({ outputs, metadata: _metadata, ...others }: JobResult): JobResult {
   return {
     ...others,
     outputs: outputs.map((output) => {

@@ -17,6 +17,8 @@ export type TaskDefinition<
   pool(work: z.output<Work>): string
   /** Programs that its runner needs. */
   tools: readonly ToolName[]
+  /** Whether its work says how long it may run, where the account's plan would allow more. */
+  limitsItself?: boolean
   work: Work
   result: Result
 }

@@ -44,6 +44,7 @@ export const metadataTask = {
   name: "metadata",
   pool: () => "fetch",
   tools: ["yt-dlp"],
+  limitsItself: true,
   work: z.object({
     kind: z.literal("metadata"),
     url: z.url(),

@@ -2,6 +2,7 @@ import { inputName } from "../../contract/task.ts"
 import type { TaskOrder, TaskWork } from "../../contract/task.ts"
 import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
+import { findTaskDefinition } from "../../kinds/registry.ts"
 import { logError } from "../../log.ts"
 import type { Plan } from "../../plans.ts"
 import { deleteTask, ioOrigin, postTask } from "../../runner/client.ts"
@@ -143,5 +144,7 @@ async function makeOrder(
 /** The plan of the claim counts, and not that of the moment when the job was made. */
 function limitRun(env: Env, work: TaskWork, plan: Plan): TaskWork {
   if (work.run_seconds_max === undefined) return work
-  return { ...work, run_seconds_max: limitsOf(plan, settingsOf(env)).runSecondsMax }
+  const { runSecondsMax } = limitsOf(plan, settingsOf(env))
+  const ownMax = findTaskDefinition(work.kind)?.limitsItself ? work.run_seconds_max : Infinity
+  return { ...work, run_seconds_max: Math.min(runSecondsMax, ownMax) }
 }

@@ -43,7 +43,7 @@ const readMetadata = operation({
   method: "get",
   operationId: "getMetadata",
   summary: "Say what the video of a page is",
-  query: metadataRequest,
+  query: z.object({ url: mediaUrl }),
   errors: LOOKUP_PROBLEMS,
   example: EXAMPLE_URL,
   handle: async (c, { url }) => await answerMetadata(c, url),
