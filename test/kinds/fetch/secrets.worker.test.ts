@@ -1,0 +1,151 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, it } from "vitest"
+import { z } from "zod"
+import { expiryTransition } from "../../../src/pipeline/settle/expiry.ts"
+import { transitionJob } from "../../../src/pipeline/settle/settle.ts"
+import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { databaseOf } from "../../../src/storage/database.ts"
+import { claimTask } from "../../../src/storage/tasks.ts"
+import { readSnapshot } from "../../../src/storage/transitions.ts"
+import { accountOf } from "../../support/bundle.ts"
+import { makeCaller } from "../../support/caller.ts"
+import type { Caller } from "../../support/caller.ts"
+import { finishFetch } from "../../support/fetched.ts"
+import { endTask } from "../../support/tasks.ts"
+
+const DAY_MS = 24 * 3_600_000
+const WEBHOOK = "https://receiver.example/"
+
+function cookiesOf(value: string): string {
+  return [".video.example.com", "TRUE", "/", "TRUE", "0", "session", value].join("\t")
+}
+
+/** A fetch with cookies whose value is nowhere else. */
+async function createSecret() {
+  const caller = await makeCaller(crypto.randomUUID())
+  const value = crypto.randomUUID()
+  const url = "https://video.example.com/watch?v=1"
+  const cookies = cookiesOf(value)
+  const answer = await caller.post("/fetch", { url, cookies, webhook: WEBHOOK })
+  const text = await answer.text()
+  expect(answer.status).toBe(202)
+  expect(text).not.toContain(value)
+  const { fetch_id: id } = z.object({ fetch_id: z.uuid() }).parse(JSON.parse(text))
+  return { caller, id, value }
+}
+
+/** Tables whose rows have a text in them. */
+async function tablesWith(text: string): Promise<string[]> {
+  const names = await env.DB.prepare(
+    "select name from sqlite_master where type = 'table' and name not like '_cf%' and name not like 'sqlite_%'",
+  ).all<{ name: string }>()
+  const found = []
+  for (const { name } of names.results) {
+    const { results } = await env.DB.prepare(`select * from "${name}"`).all()
+    if (JSON.stringify(results).includes(text)) found.push(name)
+  }
+  return found
+}
+
+async function isInMedia(text: string): Promise<boolean> {
+  for (const { key } of (await env.MEDIA.list()).objects) {
+    if ((await (await env.MEDIA.get(key))?.text())?.includes(text)) return true
+  }
+  return false
+}
+
+async function shownOf(caller: Caller, id: string): Promise<string> {
+  const paths = [`/fetch/${id}`, "/fetch", `/jobs/${id}`, "/jobs", "/webhooks/deliveries"]
+  const answers = await Promise.all(paths.map(async (path) => await caller.call(path)))
+  return (await Promise.all(answers.map((answer) => answer.text()))).join("\n")
+}
+
+describe("the cookies of a fetch", () => {
+  it("are in the task's order, and in no row but that of its secrets", async () => {
+    const { caller, id, value } = await createSecret()
+    expect(await tablesWith(value)).toEqual(["task_secrets"])
+    expect(await shownOf(caller, id)).not.toContain(value)
+    const database = databaseOf(env, await accountOf(caller))
+    const taskId = (await readSnapshot(database, id))?.tasks[0]?.id ?? ""
+    const held = env.DB.prepare("select slot, grant as allocation from tasks where id = ?")
+    const own = { slot: "fetch-0", allocation: 2 ** 45 }
+    await claimTask(database, { taskId, jobId: id, ...own, now: Date.now() })
+    const claim = await held.bind(taskId).first<typeof own>()
+    const again = { taskId, jobId: id, ...(claim ?? own), now: Date.now() }
+    const secrets = (await claimTask(database, again))?.secrets
+    expect(secrets?.cookies).toMatch(new RegExp(`^# Netscape HTTP Cookie File\n.*${value}\n$`))
+  })
+
+  it.each([
+    ["succeeded", (caller: Caller, id: string) => finishFetch(caller, id)],
+    [
+      "failed",
+      async (caller: Caller, id: string) =>
+        await endTask(await accountOf(caller), id, {
+          failure: { code: "not_found", message: "There is no such page." },
+        }),
+    ],
+    [
+      "was canceled",
+      async (caller: Caller, id: string) =>
+        await caller.call(`/jobs/${id}/cancel`, { method: "POST" }),
+    ],
+    [
+      "expired",
+      async (caller: Caller, id: string) => {
+        const job = { accountId: await accountOf(caller), jobId: id }
+        const now = Date.now() + 2 * DAY_MS
+        await transitionJob(env, job, (read) => expiryTransition(read, { now, waitMsMax: DAY_MS }))
+      },
+    ],
+    [
+      "was deleted",
+      async (caller: Caller, id: string) => await caller.call(`/fetch/${id}`, { method: "DELETE" }),
+    ],
+  ])("are nowhere once it %s", async (_, end) => {
+    const { caller, id, value } = await createSecret()
+    await end(caller, id)
+    expect(await tablesWith(value)).toEqual([])
+    expect(await isInMedia(value)).toBe(false)
+    expect(await shownOf(caller, id)).not.toContain(value)
+  })
+
+  it("are removed by the sweep where a row of theirs was left", async () => {
+    const { id, value } = await createSecret()
+    const open = await createSecret()
+    await env.DB.prepare("update jobs set state = 'failed', completed_at = 1 where id = ?")
+      .bind(id)
+      .run()
+    await sweep(env, Date.now())
+    expect(await tablesWith(value)).toEqual([])
+    expect(await tablesWith(open.value)).toEqual(["task_secrets"])
+  })
+
+  it("make a retry impossible, which says why", async () => {
+    const { caller, id } = await createSecret()
+    await finishFetch(caller, id)
+    const answer = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
+    expect(answer.status).toBe(409)
+    expect(await answer.json()).toMatchObject({
+      code: "not_retryable",
+      message: expect.stringContaining("cookies") as unknown,
+    })
+  })
+
+  it("are part of what makes two requests the same", async () => {
+    const caller = await makeCaller(crypto.randomUUID())
+    const key = crypto.randomUUID()
+    async function send(value: string) {
+      return await caller.call("/fetch", {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": key },
+        body: JSON.stringify({ url: "https://a.example/", cookies: cookiesOf(value) }),
+      })
+    }
+    const first = await (await send("one")).json<{ fetch_id: string }>()
+    const second = await send("one")
+    expect(second.headers.get("idempotent-replayed")).toBe("true")
+    expect(await second.json()).toMatchObject({ fetch_id: first.fetch_id })
+    expect((await send("two")).status).toBe(409)
+  })
+})

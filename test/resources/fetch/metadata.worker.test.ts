@@ -1,0 +1,245 @@
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, it } from "vitest"
+import type { FailureCode } from "../../../src/contract/failure.ts"
+import { cancelJob } from "../../../src/pipeline/jobs/cancel.ts"
+import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { accountOf } from "../../support/bundle.ts"
+import { makeCaller } from "../../support/caller.ts"
+import type { Caller } from "../../support/caller.ts"
+import { knowMetadata, metadataResult, videoMetadata } from "../../support/fetched.ts"
+import { readProblem } from "../../support/problem.ts"
+import { endTask } from "../../support/tasks.ts"
+import type { TaskEnd } from "../../support/tasks.ts"
+
+const MINUTE_MS = 60_000
+
+let caller: Caller
+let accountId: string
+let lastUrl = 0
+
+beforeAll(async () => {
+  caller = await makeCaller("looks up")
+  accountId = await accountOf(caller)
+})
+
+function newUrl(): string {
+  lastUrl += 1
+  return `https://video.example.com/watch?v=${lastUrl}`
+}
+
+function get(url: string): Promise<Response> {
+  return caller.call(`/fetch/metadata?url=${encodeURIComponent(url)}`)
+}
+
+function post(url: unknown): Promise<Response> {
+  return caller.post("/fetch/metadata", { url })
+}
+
+async function jobsOf(url: string): Promise<{ id: string; state: string }[]> {
+  const jobs = env.DB.prepare(
+    "select jobs.id, jobs.state from jobs join tasks on tasks.job_id = jobs.id where jobs.account_id = ? and jobs.kind = 'metadata' and work ->> 'url' = ?",
+  )
+  return (await jobs.bind(accountId, url).all<{ id: string; state: string }>()).results
+}
+
+/** The lookup of a URL that is under way. */
+async function begunOf(url: string): Promise<string> {
+  const open = async () => (await jobsOf(url)).find(({ state }) => /waiting|running/.test(state))
+  await expect.poll(open, { timeout: 5000 }).toBeDefined()
+  return (await open())?.id ?? ""
+}
+
+/** Asks, and has the lookup end so. */
+async function lookUp(url: string, end: TaskEnd): Promise<Response> {
+  const asked = get(url)
+  await endTask(accountId, await begunOf(url), end)
+  return await asked
+}
+
+describe.each([
+  ["GET", get],
+  ["POST", post],
+] as const)("%s /fetch/metadata", (_, ask) => {
+  it("answers what the page says, once it was asked", async () => {
+    const url = newUrl()
+    const asked = ask(url)
+    await endTask(accountId, await begunOf(url), { result: metadataResult(url) })
+    const answer = await asked
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get("cache-control")).toMatch(/^private, max-age=(?:5\d|60)$/)
+    expect(await answer.json()).toEqual(videoMetadata(url))
+  })
+
+  it.each([
+    ["a private address", "http://127.0.0.1/", "url_not_allowed"],
+    ["an address of the service", "https://lathe.test/v1/files", "url_not_allowed"],
+    ["an address that is too long", `https://a.example/${"x".repeat(8192)}`, "invalid_field"],
+  ])("refuses %s", async (__, url, code) => {
+    const answer = await ask(url)
+    expect(answer.status).toBe(422)
+    expect((await readProblem(answer)).details).toMatchObject([{ field: "url", code }])
+  })
+})
+
+it("refuses what it does not know, and a body without a URL", async () => {
+  expect((await caller.call("/fetch/metadata")).status).toBe(422)
+  expect((await post(7)).status).toBe(422)
+  const unknown = await caller.post("/fetch/metadata", { url: newUrl(), quality: "best" })
+  expect((await readProblem(unknown)).details).toMatchObject([{ field: "quality" }])
+})
+
+it("answers for a minute what was found, whatever part of the page was asked for", async () => {
+  const url = newUrl()
+  await knowMetadata(caller, url)
+  expect((await get(`${url}#t=10`)).status).toBe(200)
+  expect((await post(url)).status).toBe(200)
+  expect(await jobsOf(url)).toHaveLength(1)
+  await env.DB.prepare("update jobs set completed_at = completed_at - ? where kind = 'metadata'")
+    .bind(MINUTE_MS)
+    .run()
+  expect((await lookUp(url, { result: metadataResult(url) })).status).toBe(200)
+  expect(await jobsOf(url)).toHaveLength(2)
+})
+
+it("asks once for all who ask at the same time, and for each account alone", async () => {
+  const url = newUrl()
+  const asked = Array.from({ length: 5 }, (_, index) => (index % 2 === 0 ? get(url) : post(url)))
+  const jobId = await begunOf(url)
+  asked.push(get(url))
+  await scheduler.wait(100)
+  expect(await jobsOf(url)).toHaveLength(1)
+  await endTask(accountId, jobId, { result: metadataResult(url) })
+  for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200)
+  expect(await jobsOf(url)).toHaveLength(1)
+  const stranger = await makeCaller("looks up the same")
+  const theirs = await accountOf(stranger)
+  const path = `/fetch/metadata?url=${encodeURIComponent(url)}`
+  const asking = stranger.call(path)
+  const found = env.DB.prepare("select id from jobs where account_id = ?").bind(theirs)
+  await expect.poll(() => found.first("id"), { timeout: 5000 }).not.toBeNull()
+  await endTask(theirs, (await found.first<string>("id")) ?? "", { result: metadataResult(url) })
+  expect((await asking).status).toBe(200)
+})
+
+describe("a lookup that failed", () => {
+  const failures: [FailureCode, number, string][] = [
+    ["not_found", 422, "not_found"],
+    ["login_required", 422, "login_required"],
+    ["geo_blocked", 422, "geo_blocked"],
+    ["live_stream", 422, "live_stream"],
+    ["unsupported_site", 422, "unsupported_site"],
+    ["playlist_not_supported", 422, "playlist_not_supported"],
+    ["drm_protected", 422, "drm_protected"],
+    ["too_large", 422, "too_large"],
+    ["url_not_allowed", 422, "url_not_allowed"],
+    ["rate_limited_by_site", 502, "rate_limited_by_site"],
+    ["site_changed", 502, "site_changed"],
+    ["server_error", 502, "server_error"],
+    ["connection_failed", 502, "connection_failed"],
+    ["incomplete", 502, "incomplete"],
+    ["too_many_redirects", 502, "too_many_redirects"],
+    ["too_slow", 504, "too_slow"],
+    ["time_limit", 504, "too_slow"],
+    ["runner_lost", 503, "overloaded"],
+    ["out_of_memory", 500, "internal"],
+  ]
+
+  it.each(failures)("with %s is answered by %i %s", async (code, status, told) => {
+    const url = newUrl()
+    const answer = await lookUp(url, { failure: { code, message: "The site said no." } })
+    expect(answer.status).toBe(status)
+    const { code_name, details, message } = await readProblem(answer)
+    if (status !== 422) expect(code_name).toBe(told)
+    else expect(details).toEqual([{ field: "url", code: told, message: "The site said no." }])
+    if (status === 502) expect(message).toBe("The site said no.")
+  })
+
+  it("is made again by whoever asks next", async () => {
+    const url = newUrl()
+    await lookUp(url, { failure: { code: "server_error", message: "It is broken." } })
+    expect((await lookUp(url, { result: metadataResult(url) })).status).toBe(200)
+    expect((await get(url)).status).toBe(200)
+  })
+
+  it("is told as too slow where it was ended, be it by another who waited for it", async () => {
+    const url = newUrl()
+    const asked = get(url)
+    await cancelJob(env, accountId, await begunOf(url))
+    const answer = await asked
+    expect(answer.status).toBe(504)
+    expect(await readProblem(answer)).toMatchObject({ code: "too_slow" })
+  })
+})
+
+describe("the job of a lookup", () => {
+  it("is nobody's to see", async () => {
+    const url = newUrl()
+    await knowMetadata(caller, url)
+    const [{ id } = { id: "" }] = await jobsOf(url)
+    const ways = [
+      ["GET", `/jobs/${id}`],
+      ["DELETE", `/jobs/${id}`],
+      ["GET", `/jobs/${id}/events`],
+      ["POST", `/jobs/${id}/cancel`],
+      ["POST", `/jobs/${id}/retry`],
+      ["GET", `/fetch/${id}`],
+      ["DELETE", `/fetch/${id}`],
+      ["GET", `/fetch/${id}/media`],
+      ["GET", `/commands/${id}`],
+    ] as const
+    for (const [method, path] of ways) {
+      const answer = await caller.call(path, { method })
+      expect([method, path, answer.status]).toEqual([method, path, 404])
+      await answer.body?.cancel()
+    }
+    expect(await (await caller.call("/jobs")).json()).toEqual([])
+    expect((await caller.call("/jobs?kind=metadata")).status).toBe(422)
+    expect(await (await caller.call("/fetch")).json()).toEqual([])
+  })
+
+  it("is told to run for less than its caller waits, whatever the plan allows", async () => {
+    const url = newUrl()
+    const asked = get(url)
+    const jobId = await begunOf(url)
+    const work = env.DB.prepare("select work from tasks where job_id = ?").bind(jobId)
+    expect(JSON.parse((await work.first<string>("work")) ?? "")).toEqual({
+      kind: "metadata",
+      url,
+      run_seconds_max: 25,
+    })
+    await endTask(accountId, jobId, { result: metadataResult(url) })
+    await asked
+  })
+
+  it("is removed by the sweep some minutes later, one that was left open too", async () => {
+    const [url, left] = [newUrl(), newUrl()]
+    await knowMetadata(caller, url)
+    const asked = get(left)
+    const open = await begunOf(left)
+    for (let swept = 0; swept < 2; swept += 1) await sweep(env, Date.now() + 6 * MINUTE_MS)
+    expect((await asked).status).toBe(504)
+    for (const query of [
+      "select count(*) as n from jobs where kind = 'metadata'",
+      "select count(*) as n from metadata_lookups",
+      `select count(*) as n from tasks where job_id = '${open}'`,
+    ]) {
+      expect([query, await env.DB.prepare(query).first("n")]).toEqual([query, 0])
+    }
+  })
+
+  it("answers from its row alone, also where it is large", async () => {
+    const url = newUrl()
+    const { metadata } = metadataResult(url)
+    const asked = get(url)
+    const description = "x".repeat(10_000)
+    const uploader = "y".repeat(10_000)
+    const thumbnail = "z".repeat(10_000)
+    const title = "t".repeat(10_000)
+    const large = { ...metadata, description, uploader, thumbnail, title }
+    const jobId = await begunOf(url)
+    await endTask(accountId, jobId, { result: { kind: "metadata", metadata: large } })
+    expect(await (await asked).json()).toEqual(large)
+    const row = env.DB.prepare("select result_object_key as k from jobs where id = ?").bind(jobId)
+    expect(await row.first("k")).toBeNull()
+  })
+})
