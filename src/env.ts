@@ -23,6 +23,8 @@ export type Env = Record<keyof Settings, string | undefined> &
   }
 
 const DAY_MS = 24 * 3_600_000
+/** A century: what is kept for ever still has a moment that can be written. */
+const DAYS_MAX = 36_500
 
 const parsed = new WeakMap<object, Settings>()
 
@@ -38,7 +40,8 @@ export function settingsOf(env: Env): Settings {
 /** How long what was fetched is kept: no longer than its record. */
 export function retentionOf(env: Env): Retention {
   const { FETCH_DAYS_MAX, JOB_DAYS_MAX } = settingsOf(env)
-  return { now: Date.now(), fetchedMs: Math.min(FETCH_DAYS_MAX, JOB_DAYS_MAX) * DAY_MS }
+  const days = Math.min(FETCH_DAYS_MAX, JOB_DAYS_MAX, DAYS_MAX)
+  return { now: Date.now(), fetchedMs: days * DAY_MS }
 }
 
 /** The limits of a plan, where the operator's settings do not replace them. */

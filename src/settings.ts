@@ -52,7 +52,7 @@ export const settings = z.object({
     .string()
     .regex(/^\s*(?:[a-z0-9.-]+\s*(?:,\s*[a-z0-9.-]+\s*)*)?$/i, "expected host names, by commas")
     .default(""),
-  /** How long what was fetched is kept, in days. */
+  /** How long what was fetched is kept, in days, and no longer than its row. */
   FETCH_DAYS_MAX: count.default(7),
   /** Waits between a webhook's tries, in seconds by commas; one more try than there are waits. */
   WEBHOOK_RETRY_SECONDS: z
@@ -64,10 +64,6 @@ export const settings = z.object({
   WAIT_SECONDS_MAX: count.default(86_400),
   /** How long the row of a finished job is kept, in days; its files stay until they are deleted. */
   JOB_DAYS_MAX: count.default(90),
-  /** How long what was fetched is kept, in days; its record stays as that of any job. */
-  FETCH_DAYS_MAX: count.max(36_500).default(7),
-  /** Sites (hosts by commas, their subdomains included) that may be fetched from; empty: all. */
-  FETCH_SITES: z.string().default(""),
   /** Numbers that replace those of src/plans.ts. */
   TRIAL_FILE_BYTES_MAX: count.optional(),
   TRIAL_INPUT_BYTES_MAX: count.optional(),

@@ -1,4 +1,4 @@
-import { isSiteAllowed } from "../contract/sites.ts"
+import { isSiteAllowed, readSites } from "../contract/allowed-site.ts"
 import { checkUserUrl, readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
@@ -21,6 +21,6 @@ function refusalOf(c: AppContext, text: string): string | null {
   if (named && isOwnUrl(named, publicOrigin(c))) return OWN
   const checked = checkUserUrl(text, readHosts(ALLOWED_PRIVATE_HOSTS))
   if ("error" in checked) return checked.error
-  if (isSiteAllowed(checked.url, readHosts(FETCH_SITES))) return null
+  if (isSiteAllowed(checked.url, readSites(FETCH_SITES))) return null
   return `the operator of this service lets nothing be fetched from ${checked.url.hostname}`
 }

@@ -5,35 +5,12 @@ import { newId } from "../../../src/ids.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
 import { databasesOf } from "../../../src/storage/database.ts"
 import { listAbandoned } from "../../../src/storage/uploads.ts"
+import { plansOf, watchedEnv } from "../../support/watched-database.ts"
+import type { Asked } from "../../support/watched-database.ts"
 
 const FINISHED_JOBS = 100_000
 const ROWS_READ_MAX = 100
 const DAY_MS = 24 * 3_600_000
-
-type Asked = { sql: string; values: unknown[] }
-
-/** The environment with a database that notes what it is asked. */
-function watchedEnv(): { watched: Env; asked: Asked[] } {
-  const asked: Asked[] = []
-  const DB = new Proxy(env.DB, {
-    get(database, name) {
-      if (name !== "prepare") return database[name === "batch" ? "batch" : "exec"].bind(database)
-      return (sql: string) => watchedStatement(database.prepare(sql), sql, asked)
-    },
-  })
-  return { watched: { ...env, DB }, asked }
-}
-
-function watchedStatement(statement: D1PreparedStatement, sql: string, asked: Asked[]) {
-  return new Proxy(statement, {
-    get:
-      (known) =>
-      (...values: unknown[]) => {
-        asked.push({ sql, values })
-        return known.bind(...values)
-      },
-  })
-}
 
 async function sweepWatched(): Promise<Asked[]> {
   const { watched, asked } = watchedEnv()
@@ -79,11 +56,7 @@ describe("a sweep over many finished jobs", () => {
   })
 
   it("asks nothing that is not on an index", async () => {
-    for (const { sql, values } of await sweepWatched()) {
-      const { results } = await env.DB.prepare(`explain query plan ${sql}`)
-        .bind(...values)
-        .all()
-      const steps = results.map((row) => String(row["detail"]))
+    for (const { sql, steps } of await plansOf(await sweepWatched())) {
       const scans = steps.filter((step) => step.startsWith("SCAN") && !/USING .*INDEX/.test(step))
       expect([sql, scans]).toEqual([sql, []])
     }

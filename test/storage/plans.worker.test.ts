@@ -1,0 +1,43 @@
+import { expect, it } from "vitest"
+import { newId } from "../../src/ids.ts"
+import { databaseOf, databasesOf } from "../../src/storage/database.ts"
+import type { AccountDatabase, Database } from "../../src/storage/database.ts"
+import { removeFetchedMedia } from "../../src/storage/fetched-media.ts"
+import { listFiles } from "../../src/storage/files.ts"
+import { listJobs } from "../../src/storage/jobs.ts"
+import { findLookup, listOldLookups } from "../../src/storage/metadata-lookups.ts"
+import { deleteLeftSecrets } from "../../src/storage/task-secrets.ts"
+import { plansOf, watchedEnv } from "../support/watched-database.ts"
+
+const PAGE = { limit: 20, offset: 0 }
+const MEDIA = { before: Date.now(), now: Date.now(), limit: 10 }
+
+type Ask = (own: AccountDatabase, all: Database) => Promise<unknown>
+
+const ASKED: [string, string, Ask][] = [
+  ["the list of files", "files_listed", (own) => listFiles(own, {}, PAGE)],
+  [
+    "the list of files of a source and a state",
+    "files_listed",
+    (own) => listFiles(own, { source: "upload", states: ["succeeded"] }, PAGE),
+  ],
+  ["the list of jobs", "jobs_listed", (own) => listJobs(own, { without: ["metadata"] }, PAGE)],
+  ["a lookup", "sqlite_autoindex_metadata_lookups_1", (own) => findLookup(own, "hash")],
+  [
+    "lookups of some minutes ago",
+    "metadata_lookups_by_age",
+    (_, all) => listOldLookups(all, Date.now(), 10),
+  ],
+  ["what was fetched long ago", "files_fetched", (_, all) => removeFetchedMedia(all, MEDIA)],
+  ["secrets that were left", "task_secrets_of_job", (_, all) => deleteLeftSecrets(all, 10)],
+]
+
+it.each(ASKED)("%s is found by the index %s, without sorting", async (_, index, ask) => {
+  const { watched, asked } = watchedEnv()
+  const [all] = databasesOf(watched)
+  if (!all) throw new Error("there is no database")
+  await ask(databaseOf(watched, newId()), all)
+  const [plan] = await plansOf(asked)
+  expect(plan?.steps.join("\n")).toContain(`INDEX ${index} `)
+  expect(plan?.steps.join("\n")).not.toContain("TEMP B-TREE")
+})
