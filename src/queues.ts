@@ -13,6 +13,8 @@ const jobMessage: z.ZodType<JobMessage> = z.object({
       pool: z.string(),
       priority: z.number(),
       blocked: z.boolean(),
+      weight: z.number().optional(),
+      jobWeight: z.number().optional(),
       createdAt: z.number().optional(),
     }),
   ),

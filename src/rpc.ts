@@ -19,6 +19,9 @@ export type TaskMessage = {
   priority: number
   /** Whether an input of it is still on its way. */
   blocked: boolean
+  /** Its share of the work of its job, and that of all tasks of it; 1 in earlier versions' messages. */
+  weight?: number | undefined
+  jobWeight?: number | undefined
   /** When it was created; messages of earlier versions do not say so. */
   createdAt?: number | undefined
 }

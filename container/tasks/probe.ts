@@ -1,6 +1,6 @@
 import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { probeTask } from "../../src/contract/tasks/probe.ts"
-import type { ProbeTaskResult } from "../../src/contract/tasks/probe.ts"
+import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.ts"
 import { RunnerError, callerFailure } from "../failures.ts"
 import { damageWarning, findDamageLine } from "../tools/damage.ts"
 import { probeFile } from "../tools/ffprobe.ts"
@@ -11,8 +11,11 @@ import type { RunContext, TaskOutcome } from "./run-context.ts"
 
 export const probe = { definition: probeTask, run: runProbeTask }
 
-/** Probes the one input; a file that is not media fails for good. */
-async function runProbeTask(context: RunContext): Promise<TaskOutcome<ProbeTaskResult>> {
+/** Probes the one input; a file that is not media fails for good, unless the probe is optional. */
+async function runProbeTask(
+  context: RunContext,
+  work: ProbeWork,
+): Promise<TaskOutcome<ProbeTaskResult>> {
   const { order, settings, signal, status, taskSandbox, workspace } = context
   const [input] = order.inputs
   if (!input) throw new RunnerError("internal", "A probe has no input.")
@@ -35,5 +38,6 @@ async function runProbeTask(context: RunContext): Promise<TaskOutcome<ProbeTaskR
     return { result: { kind: "probe", probe, warnings } }
   }
   const message = `This is not a media file that can be read: ${probed.reason}.`
+  if (work.is_optional) return { result: { kind: "probe", probe_error: message } }
   return callerFailure("probe_failed", message, probed.lines)
 }

@@ -25,6 +25,8 @@ export const taskWork = z.looseObject({
   kind: z.string(),
   /** Longest run of its tools together; an order carries what the account's plan allows by then. */
   run_seconds_max: z.int().positive().optional(),
+  /** The most bytes of what it brings in; an order carries what the account's plan allows by then. */
+  bytes_max: z.int().positive().optional(),
   outputs: z.array(taskOutput).optional(),
 })
 

@@ -1,9 +1,14 @@
+import { readSites } from "../contract/allowed-site.ts"
 import { checkUserUrl, readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import type { CreateRequest, FoundInput, InputReference, JsonKind } from "../kinds/kind.ts"
+import { newId } from "../ids.ts"
+import { readImportUrl } from "../kinds/import-url.ts"
+import type { ImportUrl } from "../kinds/import-url.ts"
+import { withImports } from "../kinds/imports.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
-import { findInputRoom } from "../pipeline/jobs/input-room.ts"
+import { describeOversize, findInputRoom } from "../pipeline/jobs/input-room.ts"
 import { acceptJob, findAccepted } from "../pipeline/jobs/create.ts"
 import type { Accepted } from "../pipeline/jobs/create.ts"
 import { findFiles } from "../storage/files.ts"
@@ -61,7 +66,8 @@ export async function draftRequest<Input extends CreateRequest, Usable>(
   const { faults, inputs } = await judgeFields(c, kind, request, new Set())
   if (faults.length > 0) throw unprocessables(faults)
   const { runSecondsMax, fileBytesMax } = c.get("limits")
-  return kind.plan(request, { ...readJobFacts(c, request), inputs, runSecondsMax, fileBytesMax })
+  const facts = { ...readJobFacts(c, request), runSecondsMax, fileBytesMax }
+  return withImports(kind.plan(request, { ...facts, inputs }), facts, inputs)
 }
 
 /** All that is wrong with a body, what it asks for included as far as that can be read. */
@@ -107,36 +113,56 @@ async function judgeFields<Input extends CreateRequest, Usable>(
 
 /** What is wrong with inputs as a whole: a file that several name counts once. */
 async function judgeRoom(c: AppContext, field: string, inputs: FoundInput[]): Promise<Fault[]> {
-  const files = new Map(inputs.map(({ fileId, file }) => [fileId, file?.sizeBytes ?? 0]))
-  const bytes = files.values().reduce((sum, each) => sum + each, 0)
-  if (bytes === 0) return []
-  const { bytesMax, boundBy } = await findInputRoom(c.env, c.get("limits"))
-  if (bytes <= bytesMax) return []
-  const whose = boundBy === "plan" ? "this account" : "this service, by the disk that it works on,"
-  const message = `the inputs have ${bytes} bytes together, and ${whose} may have ${bytesMax}`
-  return [{ field, code: "inputs_too_large", message }]
+  const sizes = new Map(inputs.map(({ fileId, file }) => [fileId, file?.sizeBytes ?? null]))
+  if (sizes.values().every((bytes) => bytes === null)) return []
+  const message = describeOversize(sizes, await findInputRoom(c.env, c.get("limits")))
+  return message === null ? [] : [{ field, code: "inputs_too_large", message }]
 }
 
-/** The account's files that references name, and what is wrong with those that cannot be read. */
+/**
+ * The account's files that references name, and those that are to be brought in from URLs, each URL
+ * once; and what is wrong with those that cannot be read.
+ */
 async function findInputs(
   c: AppContext,
   references: InputReference[],
 ): Promise<{ inputs: FoundInput[]; faults: Fault[] }> {
   const origin = publicOrigin(c)
   const read = references.map((each) => ({ ...each, ...readReference(each.reference, origin) }))
-  const named = read.flatMap((each) => ("fileId" in each ? [each] : []))
-  const faults = read.flatMap((each) =>
-    "error" in each
-      ? [{ field: each.field, code: each.code ?? "invalid_reference", message: each.error }]
-      : [],
-  )
-  const ids = named.map(({ fileId }) => fileId)
+  const ids = read.flatMap((each) => ("fileId" in each ? [each.fileId] : []))
   const found = ids.length > 0 ? await findFiles(c.get("database"), ids) : []
   const files = new Map(found.map((file) => [file.id, file]))
-  const inputs = named.map(({ key, field, fileId }) => {
-    return { key, field, fileId, file: files.get(fileId) ?? null }
-  })
+  const sources = new Map<string, { fileId: string; source: ImportUrl }>()
+  const inputs: FoundInput[] = []
+  const faults: Fault[] = []
+  for (const each of read) {
+    const { key, field } = each
+    if ("fileId" in each) {
+      inputs.push({ key, field, fileId: each.fileId, file: files.get(each.fileId) ?? null })
+    } else if ("url" in each) {
+      const source = readImport(c, each.url)
+      if ("error" in source) {
+        faults.push({ field, code: "url_not_allowed", message: source.error })
+        continue
+      }
+      const known = sources.get(source.url) ?? { fileId: newId(), source }
+      sources.set(source.url, known)
+      inputs.push({ key, field, file: null, ...known })
+    } else {
+      faults.push({ field, code: each.code ?? "invalid_reference", message: each.error })
+    }
+  }
   return { inputs, faults }
+}
+
+/** Reads a URL that something is to be brought in from, by the rules of this deployment. */
+export function readImport(c: AppContext, text: string): ReturnType<typeof readImportUrl> {
+  const { ALLOWED_PRIVATE_HOSTS, FETCH_SITES } = settingsOf(c.env)
+  return readImportUrl(text, {
+    origin: publicOrigin(c),
+    allowedHosts: readHosts(ALLOWED_PRIVATE_HOSTS),
+    sites: readSites(FETCH_SITES),
+  })
 }
 
 /** What every job is made of; 422 where its webhook may not be called. */

@@ -3,6 +3,7 @@ import type { BodyReader } from "./body.ts"
 import type { AppContext } from "./request.ts"
 import { readParts } from "./multipart-parts.ts"
 import { Problem, storageFull, unprocessable } from "./problem.ts"
+import { fileNameOf } from "../kinds/file-name.ts"
 import { hasSpace } from "../storage/state-disk.ts"
 import mime from "mime"
 
@@ -85,28 +86,8 @@ function tooLarge(bytesMax: number): Problem {
   return new Problem("payload_too_large", `A file of this account may have ${bytesMax} bytes.`)
 }
 
-const NAME_LENGTH_MAX = 200
-
-/** The name of a stored file from the name that a caller gave: its last segment, made harmless. */
-export function fileNameOf(given: string): string {
-  const segment = given.split(/[/\\]/).at(-1) ?? ""
-  const name = segment
-    .toWellFormed()
-    .normalize("NFC")
-    // Control characters, and those that turn or hide text.
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "")
-    .trim()
-  return /^\.*$/.test(name) ? "file" : shorten(name)
-}
-
 /** Media type of a file by its name; where that says nothing, a medium that its caller named. */
 export function contentTypeOf(name: string, named = ""): string {
   const medium = /^(?:video|audio|image)\/[\w.+-]+$/.exec(named)?.[0]
   return mime.getType(name) ?? medium ?? "application/octet-stream"
-}
-
-function shorten(name: string): string {
-  if (name.length <= NAME_LENGTH_MAX) return name
-  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""
-  return name.slice(0, NAME_LENGTH_MAX - extension.length).toWellFormed() + extension
 }

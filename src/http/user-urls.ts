@@ -2,7 +2,7 @@ import { isSiteAllowed, readSites } from "../contract/allowed-site.ts"
 import { checkUserUrl, readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
-import { isOwnUrl } from "../kinds/reference.ts"
+import { isOwnUrl } from "../kinds/own-url.ts"
 import { publicOrigin } from "./request.ts"
 import type { AppContext } from "./request.ts"
 
@@ -17,8 +17,7 @@ export function urlFaults(c: AppContext, field: string, text: string): Fault[] {
 
 function refusalOf(c: AppContext, text: string): string | null {
   const { ALLOWED_PRIVATE_HOSTS, FETCH_SITES } = settingsOf(c.env)
-  const named = URL.parse(text)
-  if (named && isOwnUrl(named, publicOrigin(c))) return OWN
+  if (isOwnUrl(text, publicOrigin(c))) return OWN
   const checked = checkUserUrl(text, readHosts(ALLOWED_PRIVATE_HOSTS))
   if ("error" in checked) return checked.error
   if (isSiteAllowed(checked.url, readSites(FETCH_SITES))) return null

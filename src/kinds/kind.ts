@@ -9,11 +9,12 @@ import type { File } from "../storage/schema/files.ts"
 import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import type { Task } from "../storage/schema/tasks.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
+import type { ImportUrl } from "./import-url.ts"
 
 /** What a task stored and reported, parsed by the definition of its kind. */
 export type FinishedTask = { task: Task; result: TaskResult }
 
-/** The tasks of a job that are done; `files` are all of the job's. */
+/** The tasks of a job's kind that are done; `files` are all of the job's. */
 export type DoneTasks = { job: Job; files: File[]; tasks: FinishedTask[] }
 
 /** What a finished task means for its job; facts of files that are in `files` only. */
@@ -43,7 +44,10 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   tasks: readonly TaskDefinition[]
   /** The field of the request that names the input of this key. */
   inputField: (key: string) => string
-  /** Called with all tasks that are done whenever one is. */
+  /**
+   * Called with all tasks that are done whenever one is; not with those that bring in inputs and probe
+   * them, which mean the same to every kind.
+   */
   finish(done: DoneTasks): Finish
   /** The record that GET answers and webhooks carry. */
   record: RecordSchema
@@ -62,8 +66,17 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
 /** An input that a request names: its key, the field it stands in, and how it is named. */
 export type InputReference = { key: string; field: string; reference: string }
 
-/** An input of a request that is a file; `file` is null where the account has none such. */
-export type FoundInput = { key: string; field: string; fileId: string; file: File | null }
+/**
+ * An input of a request that is a file; `file` is null where the account has none such, and where it
+ * is to be brought in first, from `source`.
+ */
+export type FoundInput = {
+  key: string
+  field: string
+  fileId: string
+  file: File | null
+  source?: ImportUrl
+}
 
 /** What a plan is made from beside the request. */
 export type PlanFacts = JobFacts & {

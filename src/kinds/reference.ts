@@ -1,12 +1,17 @@
 import type { Fault } from "../faults.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
+import { isFinal } from "../storage/schema/states.ts"
 import type { FoundInput } from "./kind.ts"
+import { isOwnUrl } from "./own-url.ts"
 
 /** An input in the example of a request: it stands for a file that the caller uploaded. */
 export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
 
 /** What an input reference means: a file of ours, a URL to bring in, or why it is neither. */
-export type Reference = { fileId: string } | { error: string; code?: "fetch_not_an_input" }
+export type Reference =
+  | { fileId: string }
+  | { url: string }
+  | { error: string; code?: "fetch_not_an_input" }
 
 const EXPECTED = "expected svc_id://<uuid>, a File's download_url or a public URL"
 
@@ -16,7 +21,7 @@ export function readReference(text: string, origin: string): Reference {
   if (byId !== undefined) return fileReference(byId)
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED }
-  if (!isOwnUrl(url, origin)) return { error: "imports are not built yet" }
+  if (!isOwnUrl(text, origin)) return { url: text }
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return { error: EXPECTED }
   if (room === "fetch") {
@@ -27,21 +32,17 @@ export function readReference(text: string, origin: string): Reference {
 }
 
 /** What is wrong with the file that an input names; `title` is that of the kind. */
-export function judgeInput(title: string, { field, file }: FoundInput): Fault[] {
+export function judgeInput(title: string, { field, file, source }: FoundInput): Fault[] {
+  if (source) return []
   if (!file) return [{ field, code: "no_such_file", message: "there is no such file" }]
+  if (file.objectKey === null && isFinal(file.state)) {
+    const why = `${file.errorCode ?? "internal"}: ${file.errorMessage ?? "its import failed"}`
+    const message = `"${file.name}" could not be brought in (${why}); import it again`
+    return [{ field, code: "input_failed", message }]
+  }
   if (file.bundle === null) return []
   const message = `"${file.name}" is a series of files, and a ${title} takes single ones: download the one you need and upload it with POST /files`
   return [{ field, code: "series_as_input", message }]
-}
-
-/** Whether a URL is one of this deployment, whose origin is given. */
-export function isOwnUrl(url: URL, origin: string): boolean {
-  return canonicalOrigin(url) === canonicalOrigin(new URL(origin))
-}
-
-/** The origin of a URL, one spelling for all names of this machine. */
-function canonicalOrigin(url: URL): string {
-  return url.origin.replace(/^http:\/\/(?:localhost|\[::1\])(?=:|$)/, "http://127.0.0.1")
 }
 
 function fileReference(id: string): Reference {

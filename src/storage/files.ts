@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, inArray, isNotNull, ne, sql } from "drizzle-orm"
+import { and, desc, eq, getTableColumns, inArray, isNotNull, sql } from "drizzle-orm"
 import { member, memberName } from "../contract/bundle.ts"
 import type { Member } from "../contract/bundle.ts"
 import { runBatch } from "./database.ts"
@@ -30,10 +30,13 @@ const withFewMembers = {
     ),
 }
 
-/** What was fetched is no File: it is downloaded by its own record, and is no input. */
-const isFile = ne(files.source, "fetch")
+/**
+ * Files of accounts: those that are stored, and imports, be they still to come or failed. The index of
+ * lists (files_listed) says it in the same words, so that it serves.
+ */
+const isFile = sql`${files.source} <> 'fetch' and (${files.objectKey} is not null or ${files.source} = 'import')`
 
-/** A stored file of the account; a file still to come is none. */
+/** A File of the account; an output still to come is none. */
 export async function findFile(
   { accountId, sql: database }: AccountDatabase,
   id: string,
@@ -42,9 +45,7 @@ export async function findFile(
     .select({ file: files, job: jobs })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
-    .where(
-      and(eq(files.id, id), eq(files.accountId, accountId), isNotNull(files.objectKey), isFile),
-    )
+    .where(and(eq(files.id, id), eq(files.accountId, accountId), isFile))
     .limit(1)
   return found ?? null
 }
@@ -93,7 +94,7 @@ export async function findLargeMember(
   return null
 }
 
-/** Those of the named files that are stored and the account's, without members; others are left out. */
+/** Those of the named files that are Files of the account, without members; others are left out. */
 export async function findFiles(
   { accountId, sql: database }: AccountDatabase,
   ids: string[],
@@ -105,7 +106,6 @@ export async function findFiles(
       and(
         sql`${files.id} in (select value from json_each(${JSON.stringify(ids)}))`,
         eq(files.accountId, accountId),
-        isNotNull(files.objectKey),
         isFile,
       ),
     )
@@ -117,7 +117,7 @@ export type FileFilter = {
   states?: readonly State[] | undefined
 }
 
-/** Stored files, newest first; those of many members come without them. */
+/** Files of the account, newest first; those of many members come without them. */
 export async function listFiles(
   { accountId, sql: database }: AccountDatabase,
   { source, states }: FileFilter,
@@ -130,9 +130,7 @@ export async function listFiles(
     .where(
       and(
         eq(files.accountId, accountId),
-        // The index of the list has these very conditions.
-        sql`source <> 'fetch' and (object_key is not null or source = 'import')`,
-        isNotNull(files.objectKey),
+        isFile,
         source === undefined ? undefined : eq(files.source, source),
         states && inArray(files.state, [...states]),
         pageCondition(files, page),
@@ -145,7 +143,8 @@ export async function listFiles(
 
 /**
  * Removes a file without a job of its own, whose objects become garbage. A task that reads it
- * keeps the bytes until it is done.
+ * keeps the bytes until it is done. One that a job still brings in is gone for a transition of that
+ * job which was computed before.
  */
 export async function removeFile(
   { accountId, sql: database }: AccountDatabase,
@@ -161,5 +160,15 @@ export async function removeFile(
         .onConflictDoNothing(),
     ),
     database.delete(files).where(and(eq(files.id, file.id), eq(files.accountId, accountId))),
+    database
+      .update(jobs)
+      .set({ version: sql`version + 1` })
+      .where(
+        and(
+          eq(jobs.id, file.jobId),
+          eq(jobs.accountId, accountId),
+          sql`${jobs.state} in ('waiting', 'running')`,
+        ),
+      ),
   ])
 }

@@ -23,7 +23,7 @@ type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
 export type TaskDraft = {
   pool: string
   task: NewRow<typeof tasks.$inferInsert>
-  inputs: { key: string; fileId: string }[]
+  inputs: { key: string; fileId: string; awaitsProbe?: boolean }[]
   blocked: boolean
   /** What its runner is told beside its work, and nobody is ever shown. */
   secrets?: TaskSecrets | null
@@ -77,22 +77,35 @@ export function draftJob(facts: JobFacts, made: { id: string; kind: string; requ
 /** The rows of a new task; `blocked` says whether an input is still on its way. */
 export function draftTask(
   facts: JobFacts,
-  made: { jobId: string; work: TaskWork } & Omit<TaskDraft, "task">,
+  made: { id?: string; jobId: string; work: TaskWork; weight?: number } & Omit<TaskDraft, "task">,
 ): TaskDraft {
-  const { jobId, work, ...planned } = made
-  const { priority, now } = facts
+  const { id = newId(), jobId, work, weight = 1, ...planned } = made
+  const { priority, now: createdAt } = facts
   const { pool } = planned
   const state = "waiting" as const
-  return { ...planned, task: { id: newId(), jobId, state, priority, pool, work, createdAt: now } }
+  return { ...planned, task: { id, jobId, state, priority, weight, pool, work, createdAt } }
 }
 
-/** The inputs of a task, which is blocked while a file of them is still on its way. */
+/**
+ * The inputs of a task, which is blocked while a file of them is still on its way: one that an earlier
+ * job makes, or one that the task's own job brings in first (`source`), its probe included.
+ */
 export function draftInputs(
-  inputs: { key: string; fileId: string; file: File | null }[],
+  inputs: {
+    key: string
+    fileId: string
+    file: File | null
+    source?: object
+    awaitsProbe?: boolean
+  }[],
 ): Pick<TaskDraft, "inputs" | "blocked"> {
   return {
-    inputs: inputs.map(({ key, fileId }) => ({ key, fileId })),
-    blocked: inputs.some(({ file }) => file !== null && !isFinal(file.state)),
+    inputs: inputs.map(({ key, fileId, source, awaitsProbe = source !== undefined }) => {
+      return { key, fileId, awaitsProbe }
+    }),
+    blocked: inputs.some(
+      ({ file, source }) => source !== undefined || (file !== null && !isFinal(file.state)),
+    ),
   }
 }
 
@@ -138,7 +151,7 @@ export async function createJob(database: AccountDatabase, draft: JobDraft): Pro
     ...(draft.once ? insertIdempotency(database, draft.once, { jobId, createdAt }) : []),
     sql.insert(jobs).values({ ...draft.job, accountId }),
     ...draft.tasks.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
-    ...groupRows(inputs, 3).map((rows) => sql.insert(taskInputs).values(rows)),
+    ...groupRows(inputs, 4).map((rows) => sql.insert(taskInputs).values(rows)),
     ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
     ...draft.tasks.flatMap(({ task, secrets }) =>
       secrets ? [insertSecrets(database, { taskId: task.id, jobId, secrets })] : [],

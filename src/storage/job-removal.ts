@@ -17,7 +17,7 @@ const ROWS_MAX = 90
 
 /**
  * Removes a job that is over with its tasks and files, whose objects become garbage. Its webhook
- * stays. A task of another job that reads one of the files keeps the bytes until it is done.
+ * stays, and so does what it brought in for its inputs: those are Files of the account. A task of another job that reads one of the files keeps the bytes until it is done.
  */
 export async function removeJob(
   { accountId, sql: database }: AccountDatabase,
@@ -25,7 +25,8 @@ export async function removeJob(
   now: number,
 ): Promise<void> {
   const { id: jobId } = ended.job
-  const left = ended.files.flatMap(({ id, objectKey }) =>
+  const own = ended.files.filter(({ id, source }) => source !== "import" || id === jobId)
+  const left = own.flatMap(({ id, objectKey }) =>
     objectKey === null ? [] : [{ prefix: prefixOf(objectKey), fileId: id, dueAt: now }],
   )
   const values = hasValues(ended)
@@ -39,7 +40,15 @@ export async function removeJob(
     deleteSecrets({ accountId, sql: database }, jobId),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${ownTasks}`),
     database.delete(tasks).where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
-    database.delete(files).where(and(eq(files.jobId, jobId), eq(files.accountId, accountId))),
+    database
+      .delete(files)
+      .where(
+        and(
+          eq(files.jobId, jobId),
+          eq(files.accountId, accountId),
+          sql`(${files.source} <> 'import' or ${files.id} = ${jobId})`,
+        ),
+      ),
     database
       .delete(idempotency)
       .where(and(eq(idempotency.accountId, accountId), eq(idempotency.jobId, jobId))),

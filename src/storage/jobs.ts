@@ -9,7 +9,7 @@ import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
 import type { State } from "./schema/states.ts"
 import { tasks } from "./schema/tasks.ts"
-import { workWithoutPool } from "./tasks.ts"
+import { jobWeight, workWithoutPool } from "./tasks.ts"
 
 export async function findJob(
   { accountId, sql: database }: AccountDatabase,
@@ -130,14 +130,21 @@ function noteAccepted(
 
 export type UnacceptedTask = {
   accountId: string
-  task: { id: string; jobId: string; priority: number; createdAt: number }
+  task: {
+    id: string
+    jobId: string
+    priority: number
+    weight: number
+    jobWeight: number
+    createdAt: number
+  }
   /** The pool that does it, or the work that says which. */
   pool: string | null
   work: TaskWork | null
 }
 
-const { id, jobId, priority, createdAt } = getTableColumns(tasks)
-const unacceptedTask = { id, jobId, priority, createdAt }
+const { id, jobId, priority, weight, createdAt } = getTableColumns(tasks)
+const unacceptedTask = { id, jobId, priority, weight, jobWeight, createdAt }
 
 /** Tasks of open jobs, of all accounts, that no dispatcher accepted since `before`, oldest first. */
 export async function listUnaccepted(

@@ -12,6 +12,9 @@ export type QueuedTask = {
   /** The pool of runners that does it. */
   pool: string
   priority: number
+  /** Its share of the work of its job, and that of all tasks of the job together. */
+  weight: number
+  jobWeight: number
   state: QueuedTaskState
   fence: number | null
   slot: string | null
@@ -35,14 +38,12 @@ export function openTaskQueue(sql: SqlStorage) {
     id text primary key, job_id text not null, pool text not null, priority integer not null,
     state text not null, fence integer, slot text, allocation integer,
     lease_until integer not null, not_before integer not null, boot text,
-    waits_since integer not null default 0)`)
-  // Objects of earlier versions made the table without this column.
-  const waitsSince = sql.exec(
-    "select 1 from pragma_table_info('queued_tasks') where name = 'waits_since'",
-  )
-  if (waitsSince.toArray().length === 0) {
-    sql.exec("alter table queued_tasks add column waits_since integer not null default 0")
-  }
+    waits_since integer not null default 0, weight integer not null default 1,
+    job_weight integer not null default 1)`)
+  // Objects of earlier versions made the table without these columns.
+  addColumn(sql, "waits_since", "integer not null default 0")
+  addColumn(sql, "weight", "integer not null default 1")
+  addColumn(sql, "job_weight", "integer not null default 1")
   sql.exec("create index if not exists queued_tasks_of_job on queued_tasks (job_id)")
   sql.exec(
     "create index if not exists queued_tasks_order on queued_tasks (state, priority desc, id)",
@@ -57,7 +58,13 @@ export function openTaskQueue(sql: SqlStorage) {
   return { ...taskReads(sql), ...taskWrites(sql), ...poolTables(sql), ...accountFact(sql) }
 }
 
-const COLUMNS = `id, job_id as jobId, pool, priority, state, fence, slot, allocation,
+function addColumn(sql: SqlStorage, name: string, type: string): void {
+  const known = sql.exec("select 1 from pragma_table_info('queued_tasks') where name = ?", name)
+  if (known.toArray().length > 0) return
+  sql.exec(`alter table queued_tasks add column ${name} ${type}`)
+}
+
+const COLUMNS = `id, job_id as jobId, pool, priority, weight, job_weight as jobWeight, state, fence, slot, allocation,
   lease_until as leaseUntil, not_before as notBefore, waits_since as waitsSince, boot`
 
 /** The longest backoff; a task that is to wait longer was requeued by a clock that was ahead. */
@@ -119,22 +126,25 @@ function taskWrites(sql: SqlStorage) {
     /** Queues a task; one that is queued already stays as it is. True where it is new. */
     add(task: QueuedTask): boolean {
       const { rowsWritten } = sql.exec(
-        `insert into queued_tasks (id, job_id, pool, priority, state, fence, slot, allocation,
-         lease_until, not_before, waits_since, boot)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        `insert into queued_tasks (id, job_id, pool, priority, weight, job_weight, state, fence,
+         slot, allocation, lease_until, not_before, waits_since, boot)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          on conflict do nothing`,
         task.id,
         task.jobId,
         task.pool,
         task.priority,
+        task.weight,
+        task.jobWeight,
         ...stateValues(task),
       )
       return rowsWritten > 0
     },
     save(task: QueuedTask): void {
       sql.exec(
-        `update queued_tasks set state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
+        `update queued_tasks set pool = ?, state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
          not_before = ?, waits_since = ?, boot = ? where id = ?`,
+        task.pool,
         ...stateValues(task),
         task.id,
       )

@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm"
+import type { Failure } from "../contract/failure.ts"
 import type { TaskSecrets, TaskWork } from "../contract/task.ts"
 import { isFinal, OPEN_STATES } from "./schema/states.ts"
 import type { State } from "./schema/states.ts"
@@ -12,8 +13,11 @@ import { jobs } from "./schema/jobs.ts"
 import { taskInputs, tasks, taskSecrets } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 
-/** What a runner is told of an input. */
-type InputFile = Pick<File, "id" | "name" | "sizeBytes" | "probe">
+/** What a runner is told of an input, and where that comes from. */
+type InputFile = Pick<File, "id" | "name" | "sizeBytes" | "probe" | "source">
+
+const { id, name, sizeBytes, probe, source } = getTableColumns(files)
+const inputFile = { id, name, sizeBytes, probe, source }
 
 /** A claimed task with its inputs; `plan` is the account's, null where there is no such account. */
 export type ClaimedTask = {
@@ -60,7 +64,7 @@ export async function claimTask(
     database
       .select({
         key: taskInputs.key,
-        file: { id: files.id, name: files.name, sizeBytes: files.sizeBytes, probe: files.probe },
+        file: inputFile,
       })
       .from(taskInputs)
       .leftJoin(files, eq(files.id, taskInputs.fileId))
@@ -126,8 +130,15 @@ function runsAt(accountId: string, { taskId, fence }: TaskAttempt) {
   )
 }
 
-/** Whether a task can read a file: now, later, or never since it failed to come or is gone. */
-export type Readiness = "ready" | "pending" | "failed" | "gone"
+/**
+ * Whether a task can read a file: now, later, or never since it failed to come or is gone; with the
+ * key that it has in the task, and why it failed.
+ */
+export type InputReadiness = {
+  key: string
+  readiness: "ready" | "pending" | "failed" | "gone"
+  failure?: Failure
+}
 
 /**
  * A task that is not over, without what may be large; its work is there where its pool is not known
@@ -136,7 +147,9 @@ export type Readiness = "ready" | "pending" | "failed" | "gone"
 export type OpenTask = Omit<Task, "work" | "workObjectKey" | "result" | "resultObjectKey"> & {
   work: TaskWork | null
   jobState: State
-  inputs: Readiness[]
+  /** The weights of all tasks of its job together. */
+  jobWeight: number
+  inputs: InputReadiness[]
 }
 
 const { work: _work, workObjectKey: _workObjectKey, ...openColumns } = getTableColumns(tasks)
@@ -145,6 +158,9 @@ const { result: _result, resultObjectKey: _resultObjectKey, ...smallColumns } = 
 /** The work of a task whose row does not name its pool; null of any other. */
 export const workWithoutPool =
   sql<TaskWork | null>`case when ${tasks.pool} is null then ${tasks.work} end`.mapWith(tasks.work)
+
+/** The weights of all tasks of a task's job together. */
+export const jobWeight = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
 
 /** Open tasks of the account and how ready their inputs are; named tasks only where `ids` is given. */
 export async function listOpenTasks(
@@ -157,8 +173,15 @@ export async function listOpenTasks(
       task: smallColumns,
       work: workWithoutPool,
       jobState: jobs.state,
-      fileId: taskInputs.fileId,
-      file: { jobId: files.jobId, objectKey: files.objectKey, state: files.state },
+      jobWeight,
+      input: { key: taskInputs.key, awaitsProbe: taskInputs.awaitsProbe },
+      file: {
+        jobId: files.jobId,
+        objectKey: files.objectKey,
+        state: files.state,
+        errorCode: files.errorCode,
+        errorMessage: files.errorMessage,
+      },
     })
     .from(tasks)
     .innerJoin(jobs, eq(jobs.id, tasks.jobId))
@@ -168,9 +191,9 @@ export async function listOpenTasks(
       and(eq(tasks.accountId, accountId), sql`${tasks.state} in ('waiting', 'running')`, named),
     )
   const open = new Map<string, OpenTask>()
-  for (const { task, work, jobState, fileId, file } of rows) {
-    const known = open.get(task.id) ?? { ...task, work, jobState, inputs: [] }
-    if (fileId !== null) known.inputs.push(readinessOf(task, file))
+  for (const { task, input, file, ...facts } of rows) {
+    const known = open.get(task.id) ?? { ...task, ...facts, inputs: [] }
+    if (input) known.inputs.push(readinessOf(task, input, file))
     open.set(task.id, known)
   }
   return [...open.values()]
@@ -178,22 +201,41 @@ export async function listOpenTasks(
 
 function readinessOf(
   task: Pick<Task, "jobId">,
-  file: Pick<File, "jobId" | "objectKey" | "state"> | null,
-): Readiness {
-  if (!file) return "gone"
-  if (file.jobId === task.jobId && file.objectKey) return "ready"
-  if (!isFinal(file.state)) return "pending"
-  return file.objectKey ? "ready" : "failed"
+  { key, awaitsProbe }: { key: string; awaitsProbe: boolean },
+  file: Pick<File, "jobId" | "objectKey" | "state" | "errorCode" | "errorMessage"> | null,
+): InputReadiness {
+  if (!file) return { key, readiness: "gone" }
+  const isOver = isFinal(file.state)
+  // The probe of a file reads it before it is over, for it is over with the probe.
+  const isReadable = isOver || (file.jobId === task.jobId && !awaitsProbe)
+  if (file.objectKey && isReadable) return { key, readiness: "ready" }
+  if (!isOver) return { key, readiness: "pending" }
+  const { errorCode: code, errorMessage: message } = file
+  const failure = {
+    code: code ?? "internal",
+    message: message ?? "The job that was to make it failed.",
+    lines: [],
+  }
+  return { key, readiness: "failed", failure }
+}
+
+/** An input of a task, and its file where that is still there. */
+export type TaskInputRow = {
+  taskId: string
+  key: string
+  fileId: string
+  awaitsProbe: boolean
+  file: File | null
 }
 
 /** The inputs of a job's tasks, with the files that are still there. */
 export async function listTaskInputs(
   { accountId, sql: database }: AccountDatabase,
   jobId: string,
-): Promise<{ taskId: string; key: string; fileId: string; file: File | null }[]> {
-  const { taskId, key, fileId } = taskInputs
+): Promise<TaskInputRow[]> {
+  const { taskId, key, fileId, awaitsProbe } = taskInputs
   return await database
-    .select({ taskId, key, fileId, file: files })
+    .select({ taskId, key, fileId, awaitsProbe, file: files })
     .from(taskInputs)
     .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
     .leftJoin(files, eq(files.id, taskInputs.fileId))

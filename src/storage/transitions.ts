@@ -10,7 +10,7 @@ import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
 import { isFinal } from "./schema/states.ts"
-import { tasks } from "./schema/tasks.ts"
+import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
@@ -18,13 +18,20 @@ import { deleteSecrets } from "./task-secrets.ts"
 import { takeUploads } from "./uploads.ts"
 
 /** One consistent read of a job, its tasks and its files; what transitions are computed from. */
-export type JobSnapshot = { job: Job; tasks: Task[]; files: File[] }
+export type JobSnapshot = { job: Job; tasks: Task[]; files: File[]; inputs: SnapshotInput[] }
+
+/** An input of a task of the job. */
+export type SnapshotInput = Pick<
+  typeof taskInputs.$inferSelect,
+  "taskId" | "key" | "fileId" | "awaitsProbe"
+>
 
 export async function readSnapshot(
   { accountId, sql: database }: AccountDatabase,
   jobId: string,
 ): Promise<JobSnapshot | null> {
-  const [[job], jobTasks, jobFiles] = await database.batch([
+  const { taskId, key, fileId, awaitsProbe } = taskInputs
+  const [[job], jobTasks, jobFiles, inputs] = await database.batch([
     database
       .select()
       .from(jobs)
@@ -37,8 +44,13 @@ export async function readSnapshot(
       .select()
       .from(files)
       .where(and(eq(files.jobId, jobId), eq(files.accountId, accountId))),
+    database
+      .select({ taskId, key, fileId, awaitsProbe })
+      .from(taskInputs)
+      .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
+      .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
   ])
-  return job ? { job, tasks: jobTasks, files: jobFiles } : null
+  return job ? { job, tasks: jobTasks, files: jobFiles, inputs } : null
 }
 
 /** What one transition of a job writes; pure code makes it from a snapshot. */

@@ -55,12 +55,12 @@ export async function wholeFile(bucket: R2Bucket, file: File): Promise<File> {
 /** A snapshot whose job and tasks are whole; files are as their rows have them. */
 export async function wholeSnapshot(
   bucket: R2Bucket,
-  { job, tasks, files }: JobSnapshot,
+  { job, tasks, ...others }: JobSnapshot,
 ): Promise<JobSnapshot> {
   return {
+    ...others,
     job: await wholeJob(bucket, job),
     tasks: await Promise.all(tasks.map((task) => wholeTask(bucket, task))),
-    files,
   }
 }
 

@@ -19,6 +19,8 @@ export type TaskDefinition<
   tools: readonly ToolName[]
   /** Whether its work says how long it may run, where the account's plan would allow more. */
   limitsItself?: boolean
+  /** A run may take so long whatever the plan allows, since the network decides how long it takes. */
+  runSecondsMin?: number
   work: Work
   result: Result
 }

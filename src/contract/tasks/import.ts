@@ -5,11 +5,15 @@ import type { TaskDefinition } from "./definition.ts"
 /** The one output of an import. */
 export const IMPORT_KEY = "file"
 
+/** Enough for 50 GiB at 30 Mbit/s; a source that is too slow for its own good ends before. */
+const RUN_SECONDS_MIN = 4 * 3600
+
 /** Brings what a URL names into storage: a direct file as it is, a page by yt-dlp. */
 export const importTask = {
   name: "import",
   pool: () => "fetch",
   tools: ["yt-dlp", "ffmpeg", "ffprobe"],
+  runSecondsMin: RUN_SECONDS_MIN,
   work: z.object({
     kind: z.literal("import"),
     url: z.url(),

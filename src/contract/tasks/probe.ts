@@ -4,8 +4,14 @@ import { taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
 const LIGHT_INPUT_BYTES_MAX = 2 * 1024 ** 3
+const ERROR_LENGTH_MAX = 1000
 
-const work = z.object({ kind: z.literal("probe"), input_bytes: z.int().nonnegative().default(0) })
+const work = z.object({
+  kind: z.literal("probe"),
+  input_bytes: z.int().nonnegative().default(0),
+  /** Whether the job goes on where the input is not media; the result then says why. */
+  is_optional: z.boolean().optional(),
+})
 
 /** Reads with ffprobe what the one input is. */
 export const probeTask = {
@@ -14,7 +20,17 @@ export const probeTask = {
   pool: ({ input_bytes }) => (input_bytes > LIGHT_INPUT_BYTES_MAX ? "media" : "light"),
   tools: ["ffprobe"],
   work,
-  result: z.object({ kind: z.literal("probe"), probe: probeResult, warnings: taskWarnings }),
+  result: z.object({
+    kind: z.literal("probe"),
+    probe: probeResult.optional(),
+    /** Why an optional probe found nothing. */
+    probe_error: z
+      .string()
+      .transform((text) => text.slice(0, ERROR_LENGTH_MAX))
+      .optional(),
+    warnings: taskWarnings,
+  }),
 } as const satisfies TaskDefinition<typeof work>
 
+export type ProbeWork = z.infer<typeof work>
 export type ProbeTaskResult = z.infer<typeof probeTask.result>

@@ -23,8 +23,9 @@ export function judgeCommand(
   malformed: ReadonlySet<string> = new Set(),
 ): Fault[] {
   const names = workspaceNames(request.input_files, inputs)
-  const misnamed = judgeOutputs(request, names)
-  const keyNames = { inputs: names, outputs: usableNames(request, misnamed) }
+  const guessed = new Set(inputs.flatMap(({ key, source }) => (source ? [key] : [])))
+  const misnamed = judgeOutputs(request, names, guessed)
+  const keyNames = { inputs: names, guessed, outputs: usableNames(request, misnamed) }
   const lines = judgeLines(request, keyNames)
   const faults = [...misnamed, ...lines, ...judgeSeeks(request, keyNames, inputs)]
   if (!malformed.has("input_files") && !malformed.has("output_files")) return faults
@@ -33,13 +34,16 @@ export function judgeCommand(
 
 /**
  * The names of inputs in the workspace by key; an input that cannot be looked up has the name that
- * a file without an extension would have.
+ * a file without an extension would have. That of one that is to be brought in is a guess by its URL:
+ * any extension may come of it.
  */
 export function workspaceNames(
   inputFiles: Record<string, unknown>,
   inputs: FoundInput[],
 ): Map<string, string> {
-  const fileNames = new Map(inputs.map(({ key, file }) => [key, file?.name ?? ""]))
+  const fileNames = new Map(
+    inputs.map(({ key, file, source }) => [key, file?.name ?? source?.name ?? ""]),
+  )
   return new Map(
     Object.keys(inputFiles).map((key) => [key, inputName(key, fileNames.get(key) ?? "")] as const),
   )
@@ -56,8 +60,15 @@ function usableNames({ output_files }: CommandPart, misnamed: CommandFault[]): M
   )
 }
 
-/** What is wrong with the names of outputs and keys; `inputs` are names in the workspace by key. */
-function judgeOutputs(request: CommandPart, inputs: ReadonlyMap<string, string>): CommandFault[] {
+/**
+ * What is wrong with the names of outputs and keys; `inputs` are names in the workspace by key, those
+ * of `guessed` without their extension.
+ */
+function judgeOutputs(
+  request: CommandPart,
+  inputs: ReadonlyMap<string, string>,
+  guessed: ReadonlySet<string>,
+): CommandFault[] {
   const taken = new Set(inputs.values())
   return Object.entries(request.output_files).flatMap(([key, name]): CommandFault[] => {
     const field = `output_files.${key}`
@@ -66,7 +77,8 @@ function judgeOutputs(request: CommandPart, inputs: ReadonlyMap<string, string>)
     }
     const message = checkName(name)
     if (message !== null) return [{ field, code: "invalid_name", message }]
-    const clash = [...taken].find((other) => areOneFile(name, other))
+    const possible = [...guessed].map((input) => inputName(input, name))
+    const clash = [...taken, ...possible].find((other) => areOneFile(name, other))
     taken.add(name)
     if (clash === undefined) return []
     return [

@@ -8,8 +8,12 @@ const WORDS_MAX = 4000
 /** A command as it stands in a request, and the field that it stands in. */
 export type Line = { field: string; text: string }
 
-/** The names that keys have in the workspace. */
-export type KeyNames = { inputs: ReadonlyMap<string, string>; outputs: ReadonlyMap<string, string> }
+/** The names that keys have in the workspace; inputs of `guessed` may have another extension. */
+export type KeyNames = {
+  inputs: ReadonlyMap<string, string>
+  guessed: ReadonlySet<string>
+  outputs: ReadonlyMap<string, string>
+}
 
 type Read = { words: string[] } | { error: string; code: FaultCode }
 
@@ -70,13 +74,23 @@ export function readLine({ field, text }: Line): Read {
 
 type ReadLine = { field: string; words: string[] }
 
-function refusals({ field, words }: ReadLine, { inputs, outputs }: KeyNames): CommandFault[] {
+function refusals({ field, words }: ReadLine, names: KeyNames): CommandFault[] {
+  const { inputs, guessed, outputs } = names
   // An undeclared key is reported by judgeKeys, so its name is not judged as well.
   const named = substitute(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })
-  const known = { inputs: new Set(inputs.values()), outputs: new Set(outputs.values()) }
+  const inputNames = new Set(inputs.values())
+  const known = {
+    inputs: { has: (name: string) => inputNames.has(name) || mayBeInput(guessed, name) },
+    outputs: new Set(outputs.values()),
+  }
   return checkCommand(named, known).map((refusal) => ({ field, ...refusal }))
+}
+
+/** Whether a file of this name may be an input whose extension is not known yet. */
+function mayBeInput(guessed: ReadonlySet<string>, name: string): boolean {
+  return guessed.has(name.replace(/\.[^.]*$/, ""))
 }
 
 function judgeKeys(lines: readonly ReadLine[], request: CommandPart): CommandFault[] {

@@ -1,25 +1,25 @@
 import { z } from "zod"
 import { fileKey } from "../../contract/task.ts"
 import { createFields } from "../create-fields.ts"
+import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
 
 const FILES_MAX = 64
 const COMMANDS_MAX = 20
 const LINE_LENGTH_MAX = 64 * 1024
-const REFERENCE_LENGTH_MAX = 2048
+const NAME_LENGTH_MAX = 2048
 
 const line = z
   .string("expected a text")
   .min(1, "it is empty")
   .max(LINE_LENGTH_MAX, `expected at most ${LINE_LENGTH_MAX} characters`)
 
-const reference = z
-  .string("expected a text")
-  .max(REFERENCE_LENGTH_MAX, `expected at most ${REFERENCE_LENGTH_MAX} characters`)
-
 /** A map of keys to texts; `what` names the field in its errors. */
-function keyed(what: string) {
+function keyed(what: string, lengthMax: number) {
+  const text = z
+    .string("expected a text")
+    .max(lengthMax, `expected at most ${lengthMax} characters`)
   return z
-    .record(z.string(), reference, `expected an object of keys and ${what}`)
+    .record(z.string(), text, `expected an object of keys and ${what}`)
     .superRefine((map, context) => {
       if (Object.keys(map).length > FILES_MAX) {
         context.addIssue({ code: "custom", message: `expected at most ${FILES_MAX} ${what}` })
@@ -46,10 +46,11 @@ export const commandRequest = z
         .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
         .optional()
         .meta({ description: "Commands that run one after the other in one folder." }),
-      input_files: keyed("input references").meta({
-        description: "Inputs by key: svc_id://<uuid> or a File's download_url.",
+      input_files: keyed("input references", IMPORT_URL_LENGTH_MAX).meta({
+        description:
+          "Inputs by key: svc_id://<uuid>, a File's download_url, or a public URL to bring in.",
       }),
-      output_files: keyed("file names")
+      output_files: keyed("file names", NAME_LENGTH_MAX)
         .refine((map) => Object.keys(map).length > 0, { message: "expected at least one output" })
         .meta({ description: "Names of outputs by key.", minProperties: 1 }),
       ...createFields,

@@ -1,21 +1,16 @@
+import { importTask } from "../../contract/tasks/import.ts"
 import { probeTask } from "../../contract/tasks/probe.ts"
 import type { Kind } from "../kind.ts"
 import { fileRecord, viewFile } from "./record.ts"
 
-/** A stored file of the account; its job probes it. The file has the job's id. */
+/** A stored file of the account; its job brings it in where it comes from a URL, and probes it. The file has the job's id. */
 export const file = {
   name: "file",
   path: "files",
   title: "file",
-  tasks: [probeTask],
+  tasks: [importTask, probeTask],
   inputField: (key) => key,
-  finish({ job, tasks }) {
-    const probes = tasks.map(({ result }) => probeTask.result.parse(result).probe)
-    return {
-      files: probes.map((probe) => ({ id: job.id, set: { probe } })),
-      result: { outputs: [] },
-    }
-  },
+  finish: () => ({ files: [], result: { outputs: [] } }),
   record: fileRecord,
   view(base, { job, files }, progress) {
     const own = files.find(({ id }) => id === job.id)

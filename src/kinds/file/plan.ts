@@ -2,6 +2,9 @@ import { probeTask } from "../../contract/tasks/probe.ts"
 import { newId } from "../../ids.ts"
 import { draftJob, draftTask } from "../../storage/job-drafts.ts"
 import type { JobDraft, JobFacts } from "../../storage/job-drafts.ts"
+import type { ImportUrl } from "../import-url.ts"
+import { draftImport } from "../imports.ts"
+import type { ImportLimits } from "../imports.ts"
 
 /** A file whose bytes are stored already, by the upload that holds them. */
 export type StoredUpload = {
@@ -42,4 +45,16 @@ export function planUpload(stored: StoredUpload, facts: JobFacts): JobDraft {
     ],
     uploadId: upload.id,
   }
+}
+
+/** Of the progress of a file's job; its probe is the rest. */
+const IMPORT_WEIGHT = 99
+
+/** The job of a file that a URL names: a task that brings it in, and one that probes it then. */
+export function planImport(source: ImportUrl, facts: JobFacts & ImportLimits): JobDraft {
+  const id = newId()
+  const made = { jobId: id, fileId: id, source, isOptional: false, weight: IMPORT_WEIGHT }
+  const { tasks, file } = draftImport(facts, facts, made)
+  const request = { file_url: source.sourceUrl }
+  return { job: draftJob(facts, { id, kind: "file", request }), tasks, files: [file] }
 }

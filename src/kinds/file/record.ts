@@ -2,16 +2,26 @@ import { z } from "zod"
 import { probeResult } from "../../contract/probe.ts"
 import type { Progress } from "../../rpc.ts"
 import type { FileWithJob } from "../../storage/files.ts"
-import { FILE_SOURCES } from "../../storage/schema/states.ts"
+import type { FileSource } from "../../storage/schema/states.ts"
 import { fileUrl, memberRecord, viewMember } from "../file-links.ts"
 import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
+
+/** Where the Files of an account come from; what a fetch made is none of them. */
+export const fileSource = z.enum(
+  ["upload", "import", "output"] satisfies FileSource[],
+  "expected one of upload, import, output",
+)
 
 /** The File record. One that was an output has no job of its own, and none of a job's fields. */
 export const fileRecord = z
   .object({
     ...recordHeadSchemas,
     name: z.string(),
-    source: z.enum(FILE_SOURCES),
+    source: fileSource,
+    source_url: z
+      .string()
+      .optional()
+      .meta({ description: "The URL of an import, as it was given." }),
     download_url: z.url(),
     size_bytes: z.int().nullable(),
     content_type: z.string().nullable(),
@@ -33,7 +43,8 @@ export function viewFile(
   return {
     ...recordHead(file),
     name: file.name,
-    source: file.source,
+    source: fileSource.parse(file.source),
+    ...(file.sourceUrl !== null && { source_url: file.sourceUrl }),
     download_url: fileUrl(base, file),
     size_bytes: file.sizeBytes,
     content_type: file.contentType,

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { createFields } from "../create-fields.ts"
+import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
 
 const jsonText = z.string().transform((text, context) => {
   try {
@@ -10,9 +11,17 @@ const jsonText = z.string().transform((text, context) => {
   }
 })
 
+const fileUrl = z
+  .string("expected a URL")
+  .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
+  .meta({
+    description: "An http or https URL: of media, or of a page that has some. It is brought in.",
+    format: "uri",
+  })
+
 /** The fields of POST /files beside the file itself; multipart knows texts only. */
 export const fileFields = z.strictObject({
-  file_url: z.url("expected a URL").optional(),
+  file_url: fileUrl.optional(),
   webhook: createFields.webhook,
   metadata: jsonText.pipe(createFields.metadata).optional(),
   priority: z.preprocess(
@@ -21,14 +30,29 @@ export const fileFields = z.strictObject({
   ),
 })
 
+export type FileFields = z.infer<typeof fileFields>
+
 /** The whole form of POST /files, for its documentation. */
 export const fileForm = z
   .strictObject({
     file: z
       .string()
-      .meta({ description: "The file.", override: { type: "string", format: "binary" } }),
+      .optional()
+      .meta({
+        description: "The file; or else file_url.",
+        override: { type: "string", format: "binary" },
+      }),
+    file_url: fileUrl.optional(),
     webhook: createFields.webhook.unwrap().unwrap().optional(),
     metadata: z.string().optional().meta({ description: "A JSON object of texts." }),
     priority: createFields.priority,
   })
   .meta({ id: "FileForm" })
+
+/** The JSON body of POST /files, which names a file by its URL. */
+export const fileImport = z
+  .strictObject({ file_url: fileUrl, ...createFields }, "expected an object of fields")
+  .meta({ id: "FileImport" })
+
+/** A URL that nothing is behind. */
+export const IMPORT_EXAMPLE = { file_url: "https://example.com/clip.mp4" }

@@ -1,7 +1,9 @@
+import type { Failure } from "../../contract/failure.ts"
 import { inputName } from "../../contract/task.ts"
 import type { TaskOrder, TaskWork } from "../../contract/task.ts"
 import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
+import { isOfInput } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition } from "../../kinds/registry.ts"
 import { logError } from "../../log.ts"
 import type { Plan } from "../../plans.ts"
@@ -12,6 +14,7 @@ import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { claimTask } from "../../storage/tasks.ts"
 import type { ClaimedTask } from "../../storage/tasks.ts"
 import { wholeTask } from "../../storage/whole-rows.ts"
+import { describeOversize, findInputRoom } from "../jobs/input-room.ts"
 import { endJob } from "../settle/settle.ts"
 import { isDispatching, isPosted, postingTask, runningTask } from "./queued-task.ts"
 import { inputFailure } from "./reconcile.ts"
@@ -50,7 +53,7 @@ export async function dispatchTask(
   const task = findOwn()
   if (!claimed) return task ? "gone" : "superseded"
   if (!task) return "superseded"
-  const failure = inputFailure(claimed.inputs.map(({ file }) => (file ? "ready" : "gone")))
+  const failure = goneFailure(claimed) ?? (await sizeFailure(env, claimed))
   if (failure) {
     await endJob(env, { accountId, jobId }, { state: "failed", failure })
     return "gone"
@@ -61,6 +64,22 @@ export async function dispatchTask(
     const own = findOwn()
     return own?.fence === fence ? own : null
   })
+}
+
+/** Why a task cannot start whose files were deleted since it was ready. */
+function goneFailure({ inputs }: ClaimedTask): Failure | null {
+  return inputFailure(inputs.map(({ key, file }) => ({ key, readiness: file ? "ready" : "gone" })))
+}
+
+/** Why a task cannot start of which an input turned out too large when it was brought in. */
+async function sizeFailure(env: Env, { task, inputs, plan }: ClaimedTask): Promise<Failure | null> {
+  const files = inputs.flatMap(({ file }) => file ?? [])
+  const isAnyImported = files.some(({ source }) => source === "import")
+  if (plan === null || !isAnyImported || isOfInput(task)) return null
+  const room = await findInputRoom(env, limitsOf(plan, settingsOf(env)))
+  const why = describeOversize(new Map(files.map(({ id, sizeBytes }) => [id, sizeBytes])), room)
+  if (why === null) return null
+  return { code: "inputs_too_large", message: `It could not start: ${why}.`, lines: [] }
 }
 
 /** Throws where D1 does not answer for some seconds; the dispatch is then made again. */
@@ -143,8 +162,13 @@ async function makeOrder(
 
 /** The plan of the claim counts, and not that of the moment when the job was made. */
 function limitRun(env: Env, work: TaskWork, plan: Plan): TaskWork {
-  if (work.run_seconds_max === undefined) return work
-  const { runSecondsMax } = limitsOf(plan, settingsOf(env))
-  const ownMax = findTaskDefinition(work.kind)?.limitsItself ? work.run_seconds_max : Infinity
-  return { ...work, run_seconds_max: Math.min(runSecondsMax, ownMax) }
+  const { runSecondsMax, fileBytesMax } = limitsOf(plan, settingsOf(env))
+  const { runSecondsMin = 0, limitsItself } = findTaskDefinition(work.kind) ?? {}
+  const ownMax = limitsItself ? (work.run_seconds_max ?? Infinity) : Infinity
+  const run_seconds_max = Math.min(Math.max(runSecondsMax, runSecondsMin), ownMax)
+  return {
+    ...work,
+    ...(work.run_seconds_max !== undefined && { run_seconds_max }),
+    ...(work.bytes_max !== undefined && { bytes_max: fileBytesMax }),
+  }
 }

@@ -11,7 +11,7 @@ import type {
   SlotAllocation,
   TaskMessage,
 } from "../../rpc.ts"
-import { deleteTask, endSilentRun } from "../../runner/client.ts"
+import { deleteTask } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { openTaskQueue } from "../../storage/task-queue.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
@@ -33,7 +33,7 @@ import {
   runningTask,
 } from "./queued-task.ts"
 import { adoptTasks, closedTasks, reconcileTasks, tasksToCheck } from "./reconcile.ts"
-import { requeueLost } from "./requeue.ts"
+import { endLostRun, requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
 import type { SlotRequests } from "./request-slots.ts"
 import { endUnstartable } from "./unstartable.ts"
@@ -42,7 +42,7 @@ import { openWatchers } from "./watchers.ts"
 /** Queues an account's tasks, holds their leases and knows their progress; one per account. */
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #queue: TaskQueue
-  readonly #watchers = openWatchers()
+  readonly #watchers = openWatchers((jobId) => this.#queue.ofJob(jobId))
   readonly #dispatching = new Set<string>()
   readonly #notes = openJobNotes()
   readonly #slots: SlotRequests
@@ -76,7 +76,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (task.boot !== null && task.boot !== boot) return false
       this.#queue.save(runningTask(task, boot, Date.now()))
       if (task.boot === null) this.#taken(accountId, task)
-      if (progress) this.#watchers.progressed(jobId, progress)
+      if (progress) this.#watchers.progressed({ id: taskId, jobId }, progress)
       return true
     }
     return await isRunningAt(databaseOf(this.env, accountId), { taskId, fence })
@@ -248,18 +248,16 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const lost = { accountId, taskId, isLost, handsOver }
     const requeued = await requeueLost(this.env, this.#queue, lost)
     if (!requeued) return false
-    const { task, cause, open } = requeued
-    const { jobId, fence, slot, allocation, pool } = task
-    const end = cause === "failure" ? endSilentRun : deleteTask
-    if (slot && allocation && fence) {
-      this.#inBackground(end(this.env, { slot, taskId, fence, allocation }))
-    }
+    const { task, open } = requeued
+    this.#inBackground(endLostRun(this.env, requeued))
     if (open.length === 0) {
       this.#remove(taskId, false)
+      const others = this.#queue.ofJob(task.jobId).map(({ id }) => id)
+      await this.#removeClosed(accountId, others, true)
       return true
     }
-    this.#watchers.taskRequeued(jobId)
-    this.#slots.forgetOwing(pool)
+    this.#watchers.runEnded(task)
+    this.#slots.forgetOwing(task.pool)
     await this.#reconcile(accountId, open)
     return true
   }
@@ -278,10 +276,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   #remove(id: string, killed: boolean): void {
     const task = this.#queue.find(id)
     if (!task) return
-    const { jobId, pool, slot, fence } = task
+    const { pool, slot, fence } = task
     this.#slots.forgetOwing(pool)
     this.#queue.remove(id)
-    this.#watchers.taskEnded(jobId)
+    this.#watchers.runEnded(task)
     if (killed && slot && fence) {
       this.#inBackground(deleteTask(this.env, { slot, taskId: id, fence }))
     }

@@ -21,9 +21,12 @@ const WITHOUT_SLOT = {
 export function newTask({
   blocked,
   createdAt: waitsSince = Date.now(),
+  weight = 1,
+  jobWeight = weight,
   ...task
 }: TaskMessage): QueuedTask {
-  return { ...task, ...WITHOUT_SLOT, state: blocked ? "blocked" : "ready", waitsSince }
+  const state = blocked ? "blocked" : "ready"
+  return { ...task, ...WITHOUT_SLOT, state, weight, jobWeight, waitsSince }
 }
 
 /**
@@ -34,13 +37,15 @@ export function adoptedTask(
   task: OpenTask,
   { pool, isBlocked, now }: { pool: string; isBlocked: boolean; now: number },
 ): QueuedTask {
-  const { id, jobId, priority, slot, allocation, fence } = task
+  const { id, jobId, priority, weight, jobWeight, slot, allocation, fence } = task
   const waitsSince = Math.max(task.createdAt, task.requeuedAt ?? 0)
-  const waiting = { id, jobId, pool, priority, blocked: isBlocked, createdAt: waitsSince }
-  if (task.state !== "running") return newTask(waiting)
+  const planned = { id, jobId, pool, priority, weight, jobWeight }
+  if (task.state !== "running") {
+    return newTask({ ...planned, blocked: isBlocked, createdAt: waitsSince })
+  }
   const state = task.jobState === "waiting" ? "posting" : "running"
   const lease = { ...WITHOUT_SLOT, leaseUntil: now + LEASE_MS, waitsSince }
-  return { id, jobId, pool, priority, state, ...lease, slot, allocation, fence }
+  return { ...planned, state, ...lease, slot, allocation, fence }
 }
 
 /** The task got a slot; where its dispatch dies it is repeated once the lease is over. */

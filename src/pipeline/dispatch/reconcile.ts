@@ -2,8 +2,9 @@ import type { Failure } from "../../contract/failure.ts"
 import { poolOfTask } from "../../kinds/registry.ts"
 import { logError } from "../../log.ts"
 import type { TaskQueue } from "../../storage/task-queue.ts"
-import type { OpenTask, Readiness } from "../../storage/tasks.ts"
+import type { InputReadiness, OpenTask } from "../../storage/tasks.ts"
 import { backoffMs } from "../settle/attempts.ts"
+import { inputFailed, nameInputs } from "../settle/input-failures.ts"
 import { adoptedTask, blockedTask, isPosted, isWaiting, requeuedTask } from "./queued-task.ts"
 
 const NO_POOL = ""
@@ -28,8 +29,11 @@ export function reconcileTasks(queue: TaskQueue, open: OpenTask[], now: number):
     if (!isWaiting(queued)) return []
     const failure = inputFailure(task.inputs)
     if (failure) return [{ jobId: task.jobId, failure }]
-    const next = blockedTask(queued, isBlocked(task.inputs) || queued.pool === NO_POOL)
-    if (next.state !== queued.state) queue.save(next)
+    // Which pool has the disk for an input may be known only once that was brought in.
+    const pool = queued.pool === NO_POOL ? NO_POOL : (task.pool ?? queued.pool)
+    const isWaitingOn = isBlocked(task.inputs) || pool === NO_POOL
+    const next = blockedTask({ ...queued, pool }, isWaitingOn)
+    if (next.state !== queued.state || pool !== queued.pool) queue.save(next)
     return []
   })
 }
@@ -75,21 +79,19 @@ export function tasksToCheck(queue: TaskQueue, now: number): string[] {
   return tasks.map(({ id }) => id)
 }
 
-export function isBlocked(inputs: readonly Readiness[]): boolean {
-  return inputs.includes("pending")
+export function isBlocked(inputs: readonly InputReadiness[]): boolean {
+  return inputs.some(({ readiness }) => readiness === "pending")
 }
 
 /** Why a task can never start, judged by its inputs; null where it can, now or later. */
-export function inputFailure(inputs: readonly Readiness[]): Failure | null {
-  if (inputs.includes("gone")) {
-    return {
-      code: "input_deleted",
-      message: "An input file was deleted before the job could read it.",
-      lines: [],
-    }
+export function inputFailure(inputs: readonly InputReadiness[]): Failure | null {
+  const gone = inputs.filter(({ readiness }) => readiness === "gone")
+  if (gone.length > 0) {
+    const names = nameInputs(gone.map(({ key }) => key))
+    const were = gone.length > 1 ? "were" : "was"
+    const message = `${names} ${were} deleted before the job could read ${gone.length > 1 ? "them" : "it"}.`
+    return { code: "input_deleted", message, lines: [] }
   }
-  if (inputs.includes("failed")) {
-    return { code: "input_failed", message: "An input could not be brought in.", lines: [] }
-  }
-  return null
+  const failed = inputs.find(({ failure }) => failure !== undefined)
+  return failed?.failure ? inputFailed([failed.key], failed.failure) : null
 }

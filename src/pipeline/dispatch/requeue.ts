@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts"
+import { deleteTask, endSilentRun } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { listOpenTasks } from "../../storage/tasks.ts"
@@ -48,6 +49,14 @@ export async function requeueLost(
   const goesOn = known?.state === "running" && known.fence === fence
   if (!applied && (goesOn || !isStillLost())) return null
   return { task, cause, open: await listOpenTasks(databaseOf(env, accountId), [taskId]) }
+}
+
+/** Ends what is left of the run of a task that was requeued. */
+export async function endLostRun(env: Env, { task, cause }: RequeuedTask): Promise<void> {
+  const { id: taskId, fence, slot, allocation } = task
+  if (!slot || !allocation || !fence) return
+  const end = cause === "failure" ? endSilentRun : deleteTask
+  await end(env, { slot, taskId, fence, allocation })
 }
 
 function causeOf({ state }: QueuedTask, handsOver: boolean): RequeueCause {

@@ -1,19 +1,24 @@
 import { newId } from "../../ids.ts"
 import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
+import { openJobProgress } from "./job-progress.ts"
+import type { TaskOfJob, WeighedTask } from "./job-progress.ts"
 
 /** Jobs whose versions are remembered; a forgotten one costs its watchers a read of D1. */
 const JOBS_MAX = 10_000
 
-/** Progress of jobs, and who waits for a change of it; in memory only, and lost with it. */
-export function openWatchers() {
+/**
+ * Progress of jobs, and who waits for a change of it; in memory only, and lost with it. `tasksOf`
+ * answers the tasks of a job that are not over.
+ */
+export function openWatchers(tasksOf: (jobId: string) => readonly WeighedTask[]) {
   // After a restart every version is new, so that no watcher waits for a change that it missed.
   const bootId = newId()
   const versions = new Map<string, number>()
-  const progress = new Map<string, Progress>()
+  const progress = openJobProgress(tasksOf)
   const sleepers = new Map<string, Set<() => void>>()
   function now(jobId: string): JobChange {
     const count = versions.get(jobId) ?? 0
-    return { version: `${bootId}.${count}`, progress: progress.get(jobId) ?? null }
+    return { version: `${bootId}.${count}`, progress: progress.of(jobId) }
   }
   function wake(jobId: string): void {
     for (const wakeOne of sleepers.get(jobId) ?? []) wakeOne()
@@ -28,25 +33,19 @@ export function openWatchers() {
     }
     wake(jobId)
   }
+  /** A task is over, or waits again; callers do not see the progress of its job fall. */
+  function runEnded(task: TaskOfJob): void {
+    progress.runEnded(task)
+    jobChanged(task.jobId)
+  }
   return {
-    progressOf: (jobId: string) => progress.get(jobId) ?? null,
+    progressOf: progress.of,
     /** D1 may have something new of a job. */
     jobChanged,
-    /** A task of a job ended: its progress no longer holds. */
-    taskEnded(jobId: string): void {
-      progress.delete(jobId)
-      jobChanged(jobId)
-    },
-    /** A task of a job waits again; callers do not see its progress fall. */
-    taskRequeued(jobId: string): void {
-      const known = progress.get(jobId)
-      if (known) progress.set(jobId, { percent: known.percent })
-      jobChanged(jobId)
-    },
-    progressed(jobId: string, reported: Progress): void {
-      const percent = Math.max(reported.percent, progress.get(jobId)?.percent ?? 0)
-      progress.set(jobId, { ...reported, percent })
-      wake(jobId)
+    runEnded,
+    progressed(task: TaskOfJob, reported: Progress): void {
+      progress.reported(task, reported)
+      wake(task.jobId)
     },
     /** Resolves once a job is no longer as it was seen, or the time is over. */
     async next(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange> {

@@ -46,8 +46,10 @@ export async function acceptJob(
   }
   const { accountId } = database
   const { id: jobId, priority } = draft.job
+  const jobWeight = draft.tasks.reduce((sum, { task }) => sum + (task.weight ?? 1), 0)
   const tasks = draft.tasks.map(({ task, pool, blocked }) => {
-    return { id: task.id, jobId, pool, priority, blocked, createdAt: task.createdAt }
+    const { id, weight, createdAt } = task
+    return { id, jobId, pool, priority, weight, jobWeight, blocked, createdAt }
   })
   ctx.waitUntil(env.DISPATCHER.getByName(accountId).accept(accountId, tasks))
   ctx.waitUntil(sendJobMessage(env, { accountId, tasks }))

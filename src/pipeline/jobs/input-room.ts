@@ -33,3 +33,17 @@ async function findDiskBytes(env: Env): Promise<number | null> {
   // The stored files stay on the disk beside their copies in the workspace.
   return Math.max(0, Math.floor(usableBytes / 2))
 }
+
+/**
+ * Says that files, by id, are too large to be the inputs of one job; null where they are not. A size
+ * that is not known yet counts as none.
+ */
+export function describeOversize(
+  sizes: ReadonlyMap<string, number | null>,
+  { bytesMax, boundBy }: InputRoom,
+): string | null {
+  const bytes = sizes.values().reduce<number>((sum, each) => sum + (each ?? 0), 0)
+  if (bytes <= bytesMax) return null
+  const whose = boundBy === "plan" ? "this account" : "this service, by the disk that it works on,"
+  return `the inputs have ${bytes} bytes together, and ${whose} may have ${bytesMax}`
+}

@@ -40,7 +40,10 @@ export async function receiveReport(
   const { outcome, taskIds } = await settle(env, run, report)
   if (outcome === "invalid") return "invalid"
   // Also where the report no longer counts: the dispatcher may have missed the call before.
-  await dispatcher.tasksEnded(accountId, taskIds)
+  await dispatcher.tasksEnded(accountId, [taskId])
+  const others = taskIds.filter((id) => id !== taskId)
+  // Those of them that ended with the job may run.
+  if (others.length > 0) await dispatcher.tasksEnded(accountId, others, true)
   return outcome === "stale" ? "gone" : "ok"
 }
 

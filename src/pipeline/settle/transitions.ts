@@ -2,6 +2,7 @@ import type { Failure } from "../../contract/failure.ts"
 import { isOversized } from "../../contract/oversized.ts"
 import { oversizedReport } from "../../contract/report.ts"
 import type { Report } from "../../contract/report.ts"
+import { finishInput, isOfInput, resultWithout } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition, kindOf } from "../../kinds/registry.ts"
 import { attemptPrefix, earlierPrefixes } from "../../storage/objects.ts"
 import type { File } from "../../storage/schema/files.ts"
@@ -11,6 +12,8 @@ import type { Task } from "../../storage/schema/tasks.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { isBudgetSpent, mayHandOver, requeuedTask, runnerLost } from "./attempts.ts"
 import type { AttemptFailure } from "./attempts.ts"
+import { endedImport, jobFailure } from "./input-failures.ts"
+import type { FailedImport } from "./input-failures.ts"
 
 export type TerminalReport = Extract<Report, { kind: "finished" | "failed" | "interrupted" }>
 
@@ -55,9 +58,14 @@ export function reportTransition(
     const failed = { cause: "failure" as const, failure: report.failure }
     return startedBefore(snapshot, received, attemptTransition(snapshot, task, failed, now))
   }
-  const processingMs = snapshot.job.processingMs + toMs(report.processing_seconds)
-  const transition = endTransition(snapshot, { state: "failed", failure: report.failure, now })
-  transition.job.processingMs = processingMs
+  const { processing_seconds } = report
+  const result = resultWithout(task, report.failure)
+  if (result) {
+    const ended = finishTransition(snapshot, task, { result, processing_seconds }, now)
+    return startedBefore(snapshot, received, ended)
+  }
+  const transition = failTransition(snapshot, { task, failure: report.failure }, now)
+  transition.job.processingMs = snapshot.job.processingMs + toMs(processing_seconds)
   setTask(transition, task.id, { state: "failed", completedAt: now })
   return startedBefore(snapshot, received, transition)
 }
@@ -96,7 +104,8 @@ export function requeueTransition(
   return attemptTransition(snapshot, task, { cause, failure: runnerLost() }, lost.now)
 }
 
-export type JobEnd = { state: FinalState; failure?: Failure; now: number }
+/** `failed` is the task that ended the job. */
+export type JobEnd = { state: FinalState; failure?: Failure; failed?: FailedImport; now: number }
 
 /** Ends an open job: its open tasks are closed and its files to come fail. */
 export function endTransition(snapshot: JobSnapshot, end: JobEnd): Transition {
@@ -116,9 +125,15 @@ export function endTransition(snapshot: JobSnapshot, end: JobEnd): Transition {
     })),
     files: snapshot.files
       .filter((file) => !isFinal(file.state))
-      .map((file) => ({ id: file.id, set: failedFile(file, end) })),
+      .map((file) => ({ id: file.id, set: endedFile(snapshot, file, end) })),
     garbage: open.filter((task) => task.fence > 0).map((task) => ({ prefix: prefixOf(task) })),
   }
+}
+
+/** Ends a job whose task failed for good. */
+function failTransition(snapshot: JobSnapshot, failed: FailedImport, now: number): Transition {
+  const failure = jobFailure(snapshot, failed.task, failed.failure)
+  return endTransition(snapshot, { state: "failed", failure, failed, now })
 }
 
 /** Time since the job began, for one that ends without a report of its processing time. */
@@ -130,7 +145,7 @@ function sinceStartMs({ job }: JobSnapshot, now: number): number {
 function finishTransition(
   snapshot: JobSnapshot,
   task: Task,
-  report: Extract<TerminalReport, { kind: "finished" }>,
+  report: Pick<Extract<TerminalReport, { kind: "finished" }>, "result" | "processing_seconds">,
   now: number,
 ): Transition {
   const { job, files } = snapshot
@@ -141,7 +156,9 @@ function finishTransition(
     other.state === "succeeded" && result ? [{ task: { ...other, result }, result }] : [],
   )
   const tasks = [...earlier, { task, result: report.result }]
-  const finish = kindOf(job.kind).finish({ job, files, tasks })
+  const own = tasks.filter((each) => !isOfInput(each.task))
+  const finish = kindOf(job.kind).finish({ job, files, tasks: own })
+  const input = isOfInput(task) ? finishInput(snapshot, { task, result: report.result }, now) : null
   const warnings = tasks.flatMap(({ result }) => result.warnings ?? [])
   const open = new Set(files.flatMap(({ id, state }) => (isFinal(state) ? [] : [id])))
   return {
@@ -150,10 +167,14 @@ function finishTransition(
       ...(isLast && warnings.length > 0 && { warnings }),
       processingMs: job.processingMs + toMs(report.processing_seconds),
     },
-    tasks: [{ id: task.id, set: { ...done, ...(!isLast && { result: report.result }) } }],
-    files: finish.files
-      .filter(({ id }) => open.has(id))
-      .map(({ id, set }) => ({ id, set: { ...done, ...set } })),
+    tasks: [
+      { id: task.id, set: { ...done, ...(!isLast && { result: report.result }) } },
+      ...(input?.tasks ?? []),
+    ],
+    files: [
+      ...finish.files.map(({ id, set }) => ({ id, set: { ...done, ...set } })),
+      ...(input?.files ?? []),
+    ].filter(({ id }) => open.has(id)),
     garbage: earlierPrefixes(task).map((prefix) => ({ prefix })),
   }
 }
@@ -166,7 +187,9 @@ function attemptTransition(
 ): Transition {
   const set = requeuedTask(task, failed, now)
   if (isBudgetSpent({ ...task, ...set })) {
-    return endTransition(snapshot, { state: "failed", failure: failed.failure, now })
+    const result = resultWithout(task, failed.failure)
+    if (result) return finishTransition(snapshot, task, { result, processing_seconds: 0 }, now)
+    return failTransition(snapshot, { task, failure: failed.failure }, now)
   }
   return {
     job: {},
@@ -182,7 +205,10 @@ function runningTask(snapshot: JobSnapshot, taskId: string, fence: number): Task
   return task?.state === "running" && task.fence === fence ? task : null
 }
 
-function failedFile(file: File, end: JobEnd): Partial<File> {
+/** What a file that is still to come is once its job is over. */
+function endedFile(snapshot: JobSnapshot, file: File, end: JobEnd): Partial<File> {
+  const imported = endedImport(snapshot, file, { now: end.now, failed: end.failed })
+  if (imported) return imported
   return {
     state: "failed",
     completedAt: end.now,

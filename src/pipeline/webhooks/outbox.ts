@@ -62,10 +62,12 @@ export async function enqueueDelivery(
 }
 
 /** A snapshot as it is once the transition is written. */
-function afterTransition({ job, tasks, files }: JobSnapshot, transition: Transition): JobSnapshot {
+function afterTransition(before: JobSnapshot, transition: Transition): JobSnapshot {
+  const { job, tasks, files } = before
   const changedTasks = new Map(transition.tasks.map(({ id, set }) => [id, set]))
   const changedFiles = new Map(transition.files.map(({ id, set }) => [id, set]))
   return {
+    ...before,
     job: { ...job, ...transition.job },
     tasks: tasks.map((task) => ({ ...task, ...changedTasks.get(task.id) })),
     files: files.map((file) => ({ ...file, ...changedFiles.get(file.id) })),

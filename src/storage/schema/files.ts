@@ -8,6 +8,7 @@ import { FILE_SOURCES, STATES } from "./states.ts"
 export const files = sqliteTable(
   "files",
   {
+    /** That of its job for an upload, that of its task for an import; others have one of their own. */
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     jobId: text("job_id").notNull(),

@@ -39,9 +39,9 @@ describe("a probe", () => {
     })
     if (report.kind !== "finished") return
     const { probe } = probeTask.result.parse(report.result)
-    expect(probe.duration).toBeCloseTo(2, 1)
-    expect(probe.format_name).toContain("mp4")
-    expect(probe.streams).toHaveLength(2)
+    expect(probe?.duration).toBeCloseTo(2, 1)
+    expect(probe?.format_name).toContain("mp4")
+    expect(probe?.streams).toHaveLength(2)
     expect(report.processing_seconds).toBeGreaterThan(0)
     expect(JSON.stringify(report)).not.toContain(harness.settings.workDir)
   })
@@ -63,6 +63,14 @@ describe("a probe", () => {
     })
     if (report.kind !== "failed") return
     expect(report.failure.message).toMatch(/^This is not a media file that can be read: .+[^.]\.$/)
+  })
+
+  test("that is optional says of what is no media why, and does not fail", async () => {
+    harness.io.inputs.set("in_1", new TextEncoder().encode("This is no video"))
+    const work = { kind: "probe", is_optional: true }
+    const report = await harness.finish(harness.order([["x"]], { work }))
+    const probe_error = expect.stringMatching(/^This is not a media file that can be read: .+\.$/)
+    expect(report).toMatchObject({ kind: "finished", result: { kind: "probe", probe_error } })
   })
 })
 

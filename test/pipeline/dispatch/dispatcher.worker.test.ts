@@ -236,7 +236,15 @@ describe("a dispatcher whose storage was lost", () => {
     await runInDurableObject(dispatcher, (_, { storage }) => {
       const queue = openTaskQueue(storage.sql)
       const [waiting, rest] = [{ state: "blocked" as const }, { boot: null, notBefore: 0 }]
-      const nothing = { fence: null, slot: null, allocation: null, leaseUntil: 0, waitsSince: 0 }
+      const weights = { weight: 1, jobWeight: 1 }
+      const nothing = {
+        ...weights,
+        fence: null,
+        slot: null,
+        allocation: null,
+        leaseUntil: 0,
+        waitsSince: 0,
+      }
       queue.add({ ...message, ...nothing, ...rest, ...waiting })
     })
     await dispatcher.tick(accountId)

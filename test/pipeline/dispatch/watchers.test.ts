@@ -1,13 +1,23 @@
 import { describe, expect, it, vi } from "vitest"
 import { openWatchers } from "../../../src/pipeline/dispatch/watchers.ts"
 
+type Open = { id: string; weight: number; jobWeight: number }
+
+/** Watchers of jobs whose open tasks are these; `a` and `b` have one each where nothing is said. */
+function openOn(tasks = new Map<string, Open[]>()) {
+  const one = [{ id: "t", weight: 1, jobWeight: 1 }]
+  return openWatchers((jobId) => tasks.get(jobId) ?? one)
+}
+
+const task = { id: "t", jobId: "a" }
+
 describe("watchers", () => {
   it("answer at once whoever has seen nothing", async () => {
-    expect(await openWatchers().next("a", null, 60_000)).toMatchObject({ progress: null })
+    expect(await openOn().next("a", null, 60_000)).toMatchObject({ progress: null })
   })
 
   it("wake those who wait for the job that changed, and no others", async () => {
-    const watchers = openWatchers()
+    const watchers = openOn()
     const { version } = await watchers.next("a", null, 0)
     const other = await watchers.next("b", null, 0)
     const woken = watchers.next("a", { version }, 60_000)
@@ -18,7 +28,7 @@ describe("watchers", () => {
   })
 
   it("wait no longer than they were to where the clock is set back", async () => {
-    const watchers = openWatchers()
+    const watchers = openOn()
     const { version } = await watchers.next("a", null, 0)
     const asleep = watchers.next("a", { version }, 30)
     const now = Date.now()
@@ -28,33 +38,95 @@ describe("watchers", () => {
   })
 
   it("do not miss a change that comes before the wait begins", async () => {
-    const watchers = openWatchers()
+    const watchers = openOn()
     const { version } = await watchers.next("a", null, 0)
     watchers.jobChanged("a")
     expect((await watchers.next("a", { version }, 60_000)).version).not.toBe(version)
   })
 
   it("wake for progress only those who look at it", async () => {
-    const watchers = openWatchers()
+    const watchers = openOn()
     const { version } = await watchers.next("a", null, 0)
     const looking = watchers.next("a", { version, percent: 0 }, 60_000)
     const waiting = watchers.next("a", { version }, 30)
-    watchers.progressed("a", { percent: 40 })
+    watchers.progressed(task, { percent: 40 })
     expect(await looking).toEqual({ version, progress: { percent: 40 } })
     expect((await waiting).version).toBe(version)
   })
 
-  it("forget the progress of a job whose task ended", async () => {
-    const watchers = openWatchers()
-    watchers.progressed("a", { percent: 40 })
+  it("forget the progress of a job whose last task ended", async () => {
+    const tasks = new Map<string, Open[]>()
+    const watchers = openOn(tasks)
+    watchers.progressed(task, { percent: 40 })
     watchers.jobChanged("a")
     expect(watchers.progressOf("a")).toEqual({ percent: 40 })
-    watchers.taskEnded("a")
+    tasks.set("a", [])
+    watchers.runEnded(task)
     expect(watchers.progressOf("a")).toBeNull()
   })
 
   it("wake everybody who knew an earlier memory", async () => {
-    const { version } = await openWatchers().next("a", null, 0)
-    expect((await openWatchers().next("a", { version }, 60_000)).version).not.toBe(version)
+    const { version } = await openOn().next("a", null, 0)
+    expect((await openOn().next("a", { version }, 60_000)).version).not.toBe(version)
+  })
+})
+
+describe("the progress of a job of several tasks", () => {
+  const bringIn = { id: "import", weight: 30, jobWeight: 100 }
+  const probe = { id: "probe", weight: 1, jobWeight: 100 }
+  const command = { id: "command", weight: 69, jobWeight: 100 }
+
+  function openJob() {
+    const tasks = new Map([["a", [bringIn, probe, command]]])
+    const watchers = openOn(tasks)
+    return {
+      watchers,
+      report: (id: string, percent: number) =>
+        watchers.progressed({ id, jobId: "a" }, { percent, etaSeconds: 5 }),
+      end: (id: string) => {
+        tasks.set(
+          "a",
+          (tasks.get("a") ?? []).filter((each) => each.id !== id),
+        )
+        watchers.runEnded({ id, jobId: "a" })
+      },
+      tasks,
+    }
+  }
+
+  it("is the sum of theirs, each by its weight, and says when it ends with the last alone", () => {
+    const { watchers, report, end } = openJob()
+    report("import", 50)
+    expect(watchers.progressOf("a")).toEqual({ percent: 15 })
+    end("import")
+    expect(watchers.progressOf("a")?.percent).toBeCloseTo(30)
+    end("probe")
+    expect(watchers.progressOf("a")?.percent).toBeCloseTo(31)
+    report("command", 10)
+    expect(watchers.progressOf("a")?.percent).toBeCloseTo(37.9)
+    expect(watchers.progressOf("a")?.etaSeconds).toBe(5)
+    report("command", 100)
+    expect(watchers.progressOf("a")?.percent).toBe(99)
+    end("command")
+    expect(watchers.progressOf("a")).toBeNull()
+  })
+
+  it("never falls: not by a report of less, nor where a task is done again", () => {
+    const { watchers, report, end } = openJob()
+    end("import")
+    end("probe")
+    report("command", 50)
+    watchers.runEnded({ id: "command", jobId: "a" })
+    expect(watchers.progressOf("a")).toEqual({ percent: 65.5 })
+    report("command", 10)
+    expect(watchers.progressOf("a")?.percent).toBe(65.5)
+    report("command", 60)
+    expect(watchers.progressOf("a")?.percent).toBeCloseTo(72.4)
+  })
+
+  it("is what is done where the memory of the rest was lost", () => {
+    const { tasks, end } = openJob()
+    end("import")
+    expect(openOn(tasks).progressOf("a")?.percent).toBeCloseTo(30)
   })
 })

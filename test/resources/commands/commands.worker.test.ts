@@ -135,7 +135,7 @@ describe("POST /commands", () => {
       },
       "input_files.in_1",
     ],
-    ["a URL", { input_files: { in_1: "https://a.example/x.mp4" } }, "input_files.in_1"],
+    ["a private URL", { input_files: { in_1: "https://10.0.0.1/x.mp4" } }, "input_files.in_1"],
     [
       "a fetch",
       { input_files: { in_1: "https://lathe.test/v1/fetch/1/a.mp4" } },

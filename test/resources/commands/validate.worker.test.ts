@@ -176,7 +176,7 @@ describe("POST /commands/validate", () => {
 describe("several things that are wrong", () => {
   const all = {
     ffmpeg_command: "ffmpeg -report -i in_1 out_1",
-    input_files: { in_1: "http://example.com/v1/fetch/x/a.mp4" },
+    input_files: { in_1: "http://10.0.0.1/v1/fetch/x/a.mp4" },
     output_files: { out_1: "a/b.mp4" },
     webhook: "nope",
     priority: "x",

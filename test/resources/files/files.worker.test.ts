@@ -188,18 +188,6 @@ describe("POST /files", () => {
       { method: "POST", headers: { "content-type": "multipart/form-data" }, body: "x" },
       "content-type",
     ],
-    [
-      "only a file_url",
-      multipart([
-        "--b",
-        'Content-Disposition: form-data; name="file_url"',
-        "",
-        "https://a.example/x",
-        "--b--",
-        "",
-      ]),
-      "file_url",
-    ],
   ])("refuses %s, names the field and keeps nothing", async (_, init, field) => {
     const answer = await caller.call("/files", init)
     expect(answer.status).toBe(422)
@@ -223,10 +211,6 @@ describe("POST /files", () => {
     expect(answer.status).toBe(413)
     expect(await answer.json()).toMatchObject({ code: "payload_too_large" })
     expect(await leftOver()).toEqual(NOTHING)
-  })
-
-  it("wants multipart/form-data", async () => {
-    expect((await caller.post("/files", { file_url: "https://a.example" })).status).toBe(415)
   })
 })
 

@@ -6,7 +6,10 @@ import type { Reason, Refusal } from "./refusal.ts"
 export type FileUse = "input" | "output" | "read" | "write" | "font" | "folder"
 
 /** The files that a workspace is known to have: those of inputs, and those that outputs will be. */
-export type WorkspaceNames = { inputs: ReadonlySet<string>; outputs: ReadonlySet<string> }
+export type WorkspaceNames = {
+  inputs: Pick<ReadonlySet<string>, "has">
+  outputs: ReadonlySet<string>
+}
 
 type Fault = Pick<Refusal, "code" | "message">
 

@@ -1,0 +1,88 @@
+import { IMPORT_KEY, importTask } from "../contract/tasks/import.ts"
+import { probeTask } from "../contract/tasks/probe.ts"
+import { draftTask } from "../storage/job-drafts.ts"
+import type { JobDraft, JobFacts, TaskDraft } from "../storage/job-drafts.ts"
+import type { FoundInput } from "./kind.ts"
+import type { ImportUrl } from "./import-url.ts"
+
+// What comes from a URL is brought in by a task of the job that needs it, and probed by a second
+// one. The File has the id of the task that brings it in.
+
+/** Of the progress of a job, in percent: what its imports are together, and their probes. */
+const IMPORTS_WEIGHT = 30
+const PROBES_WEIGHT = 1
+
+/** What the tasks of an import are limited by. */
+export type ImportLimits = { fileBytesMax: number; runSecondsMax: number }
+
+type ImportDraft = { tasks: TaskDraft[]; file: JobDraft["files"][number] }
+
+/** The tasks that bring in a file and probe it, and the file to come. */
+export function draftImport(
+  facts: JobFacts,
+  limits: ImportLimits,
+  made: { jobId: string; fileId: string; source: ImportUrl; isOptional: boolean; weight: number },
+): ImportDraft {
+  const { jobId, fileId, source, isOptional, weight } = made
+  const { name, sourceUrl } = source
+  const bringIn = draftTask(facts, {
+    id: fileId,
+    jobId,
+    pool: importTask.pool(),
+    weight,
+    work: {
+      kind: importTask.name,
+      url: source.url,
+      bytes_max: limits.fileBytesMax,
+      run_seconds_max: Math.max(limits.runSecondsMax, importTask.runSecondsMin),
+      outputs: [{ key: IMPORT_KEY, name }],
+    },
+    inputs: [],
+    blocked: false,
+  })
+  // Which runner has the disk for it is known once it is there.
+  const work = { kind: "probe" as const, input_bytes: 0, is_optional: isOptional }
+  const probe = draftTask(facts, {
+    jobId,
+    pool: probeTask.pool(work),
+    weight: PROBES_WEIGHT,
+    work,
+    inputs: [{ key: "file", fileId }],
+    blocked: true,
+  })
+  const createdAt = facts.now
+  const state = "waiting" as const
+  const file = { id: fileId, jobId, name, source: "import" as const, sourceUrl, state, createdAt }
+  return { tasks: [bringIn, probe], file }
+}
+
+/** A draft with what brings in those of its inputs that are URLs, each of these once. */
+export function withImports(
+  draft: JobDraft,
+  facts: JobFacts & ImportLimits,
+  inputs: readonly FoundInput[],
+): JobDraft {
+  const sources = new Map(
+    inputs.flatMap(({ fileId, source }) => (source ? [[fileId, source] as const] : [])),
+  )
+  if (sources.size === 0) return draft
+  const { id: jobId } = draft.job
+  const imports = [...sources].map(([fileId, source]) =>
+    draftImport(facts, facts, {
+      jobId,
+      fileId,
+      source,
+      isOptional: true,
+      weight: IMPORTS_WEIGHT,
+    }),
+  )
+  const ownWeight = (100 - IMPORTS_WEIGHT - PROBES_WEIGHT) * sources.size
+  const own = draft.tasks.map(({ task, ...planned }) => {
+    return { ...planned, task: { ...task, weight: ownWeight * (task.weight ?? 1) } }
+  })
+  return {
+    ...draft,
+    tasks: [...imports.flatMap(({ tasks }) => tasks), ...own],
+    files: [...imports.map(({ file }) => file), ...draft.files],
+  }
+}

@@ -1,0 +1,61 @@
+import type { Failure } from "../../contract/failure.ts"
+import { importTask } from "../../contract/tasks/import.ts"
+import type { File } from "../../storage/schema/files.ts"
+import type { Task } from "../../storage/schema/tasks.ts"
+import type { JobSnapshot } from "../../storage/transitions.ts"
+
+/** Why a job fails whose inputs of these keys are a file that could not be brought in. */
+export function inputFailed(
+  keys: readonly string[],
+  { code, message, lines }: Pick<Failure, "code" | "message" | "lines">,
+): Failure {
+  const why = `could not be brought in: ${code}: ${message}`
+  return { code: "input_failed", message: `${nameInputs(keys)} ${why}`, lines }
+}
+
+/** Inputs at the begin of a sentence, by their keys. */
+export function nameInputs(keys: readonly string[]): string {
+  const quoted = [...new Set(keys)].map((key) => `"${key}"`)
+  if (quoted.length === 1) return `The input ${quoted.join("")}`
+  return `The inputs ${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1) ?? ""}`
+}
+
+/**
+ * Why a job fails whose task failed for good: an import that others of its tasks wait for names the
+ * inputs that it was for.
+ */
+export function jobFailure({ inputs }: JobSnapshot, { id }: Task, failure: Failure): Failure {
+  const keys = inputs.flatMap(({ fileId, awaitsProbe, key }) =>
+    fileId === id && awaitsProbe ? [key] : [],
+  )
+  return keys.length === 0 ? failure : inputFailed(keys, failure)
+}
+
+/** The task that makes an import's file and failed, whose failure is the file's own. */
+export type FailedImport = { task: Task; failure: Failure }
+
+/**
+ * What the end of a job that needed it makes of a file that it brings in: it stays a File of the
+ * account. Null for a file that is the job's own.
+ */
+export function endedImport(
+  { job, tasks }: JobSnapshot,
+  file: File,
+  { now, failed }: { now: number; failed: FailedImport | undefined },
+): Partial<File> | null {
+  const isBroughtIn = tasks.some(({ id, work }) => id === file.id && work.kind === importTask.name)
+  if (!isBroughtIn || file.id === job.id) return null
+  if (file.objectKey !== null) {
+    const probeError = "It was not probed, since the job that needed it ended before."
+    return { state: "succeeded", completedAt: now, probeError }
+  }
+  const failure = failed?.task.id === file.id ? failed.failure : ENDED_BEFORE
+  const { code: errorCode, message: errorMessage } = failure
+  return { state: "failed", completedAt: now, errorCode, errorMessage }
+}
+
+const ENDED_BEFORE: Failure = {
+  code: "canceled",
+  message: "It was not brought in, since the job that needed it ended before.",
+  lines: [],
+}
