@@ -23,6 +23,9 @@ const MEDIA_PATHS = [
   "/sys/devices/system/node",
 ]
 
+/** What programs read that speak TLS: the certificates that they trust, and their settings. */
+const TLS_PATHS = ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/usr/share/ca-certificates"]
+
 /** Dynamic loaders: the kernel executes them to load a program. */
 const LOADERS = [
   "/lib64/ld-linux-x86-64.so.2",
@@ -37,6 +40,8 @@ const ROOT_LINKS = ["/lib", "/lib64"]
 export type SystemPaths = {
   /** Existing folders and files that a tool may read; links of the root are not among them. */
   read: string[]
+  /** What a tool with a network may read beside. */
+  tls: string[]
   /** Dynamic loaders that a tool may execute. */
   loaders: string[]
   links: { path: string; target: string }[]
@@ -47,6 +52,7 @@ export function readSystemPaths(added: readonly string[]): SystemPaths {
   const links = ROOT_LINKS.filter(isLink)
   return {
     read: [...MEDIA_PATHS, ...added].filter((path) => existsSync(path) && !links.includes(path)),
+    tls: TLS_PATHS.filter((path) => existsSync(path)),
     loaders: LOADERS.filter((path) => existsSync(path)).map((path) => realpathSync(path)),
     links: links.map((path) => ({ path, target: readlinkSync(path) })),
   }

@@ -40,7 +40,7 @@ export type Grants = {
   network?: string | undefined
   /** Whether it may start processes, which end with it. */
   mayFork?: boolean | undefined
-  /** Further programs, or folders of programs, that may be executed. */
+  /** Further programs, by path or name, and folders of programs that may be executed. */
   run?: readonly string[] | undefined
   /** Further files and folders that may be read. */
   read?: readonly string[] | undefined
@@ -153,12 +153,20 @@ function visiblePaths(launch: Launch): string[] {
 }
 
 /** The tool and what it may have beside, with all links on the way to each. */
-function grantedPaths({ tool, read = [], run = [] }: Launch): string[] {
-  return [findProgram(tool), ...read, ...run].flatMap(pathsTo)
+function grantedPaths(launch: Launch): string[] {
+  return [findProgram(launch.tool), ...readPaths(launch), ...runPaths(launch)].flatMap(pathsTo)
+}
+
+function readPaths({ taskSandbox, read = [], network }: Launch): readonly string[] {
+  return network === undefined ? read : [...taskSandbox.sandbox.paths.tls, ...read]
+}
+
+function runPaths({ run = [] }: Launch): string[] {
+  return run.map(findProgram)
 }
 
 function innerArgv(launch: Launch): string[] {
-  const { taskSandbox, read = [], run = [] } = launch
+  const { taskSandbox } = launch
   const { limits, paths } = taskSandbox.sandbox
   const program = findProgram(launch.tool)
   const limitOptions = {
@@ -174,8 +182,8 @@ function innerArgv(launch: Launch): string[] {
     launch.cwd,
     ...keptFdArgv(launch),
     ...Object.entries(limitOptions).flatMap(([option, value]) => [option, String(value)]),
-    ...[...paths.read, ...read].flatMap((path) => ["--read", path]),
-    ...[program, ...paths.loaders, ...run].flatMap((path) => ["--run", path]),
+    ...[...paths.read, ...readPaths(launch)].flatMap((path) => ["--read", path]),
+    ...[program, ...paths.loaders, ...runPaths(launch)].flatMap((path) => ["--run", path]),
     ...(launch.access === "none" ? [] : [`--${launch.access}`, launch.cwd]),
     ...(launch.mayFork === true ? ["--fork"] : []),
     "--",
