@@ -7,6 +7,7 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
 import { VARIANTS, openSandboxLab } from "./lab.ts"
+import type { Launch } from "../../../container/sandbox/sandbox.ts"
 import type { SandboxLab, Variant } from "./lab.ts"
 
 const LAUNCHER = join(import.meta.dirname, "../../../container/launcher")
@@ -21,8 +22,24 @@ const PARTS = [
   "bpf.c",
 ]
 
-/** Makes the kernel report version 5 of Landlock, which does not restrict signals. */
+/**
+ * Makes the kernel report version 5 of Landlock, which does not restrict signals, and refuse to hand
+ * descriptors to a call that a filter holds.
+ */
 const OLD_KERNEL = `
+  #include <errno.h>
+  #include <linux/seccomp.h>
+  #include <stdarg.h>
+  #include <sys/ioctl.h>
+  int __wrap_ioctl(int file, unsigned long request, ...) {
+    if (request == SECCOMP_IOCTL_NOTIF_ADDFD) return errno = EINVAL, -1;
+    va_list rest;
+    va_start(rest, request);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    int __real_ioctl(int, unsigned long, void *);
+    return __real_ioctl(file, request, argument);
+  }
   long __real_syscall(long, long, long, long, long, long, long);
   long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
     long result = __real_syscall(number, a, b, c, d, e, f);
@@ -55,7 +72,13 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(sources)) await writeFile(join(folder, name), text)
   const parts = PARTS.map((name) => join(LAUNCHER, name))
   const isBuilt = await Promise.all([
-    build("launcher", "-Wl,--wrap=syscall", join(folder, "old-kernel.c"), ...parts),
+    build(
+      "launcher",
+      "-Wl,--wrap=syscall",
+      "-Wl,--wrap=ioctl",
+      join(folder, "old-kernel.c"),
+      ...parts,
+    ),
     build("killer", join(folder, "killer.c")),
     copyFile(join(LAUNCHER, "build/attack"), join(folder, "attack")),
   ])
@@ -71,9 +94,15 @@ async function build(name: string, ...words: string[]): Promise<boolean> {
   )
 }
 
-function runOnOldKernel(lab: SandboxLab, name: string, argv: string[]) {
+function runOnOldKernel(
+  lab: SandboxLab,
+  name: string,
+  argv: string[],
+  differing: Partial<Launch> = {},
+) {
   const sandbox = { ...lab.taskSandbox.sandbox, launcherPath: join(folder, "launcher") }
-  return lab.run(join(folder, name), argv, { taskSandbox: { ...lab.taskSandbox, sandbox } })
+  const taskSandbox = { ...lab.taskSandbox, sandbox }
+  return lab.run(join(folder, name), argv, { taskSandbox, ...differing })
 }
 
 /** Another process of the user that tools run as. */
@@ -105,6 +134,23 @@ describe.for(VARIANTS)("on an old kernel in the tier $tier as $user", (variant) 
     const argv = [lab.outside, String(lab.tcpPort), String(lab.udpPort)]
     const run = await runOnOldKernel(lab, "attack", argv)
     expect(run.text.trim().split("\n")).toEqual(ATTACK_NAMES.map((each) => `${each} refused`))
+    expect(await lab.findDamage(run)).toEqual([])
+  })
+
+  test("a tool that may start processes can only that more", async () => {
+    await using lab = await openSandboxLab(variant)
+    const argv = [lab.outside, String(lab.tcpPort), String(lab.udpPort)]
+    const run = await runOnOldKernel(lab, "attack", argv, { mayFork: true })
+    const allowed = run.text.split("\n").filter((line) => !line.endsWith(" refused") && line !== "")
+    expect(allowed).toEqual(["fork allowed"])
+    expect(await lab.findDamage(run)).toEqual([])
+  })
+
+  test("a tool with a network does not start, and the reason is said", async () => {
+    await using lab = await openSandboxLab(variant)
+    const run = await runOnOldKernel(lab, "attack", [], { network: lab.unixPath })
+    expect(run.exitCode).toBe(126)
+    expect(run.text).toMatch(/^launcher: this kernel cannot give a tool its connections/)
     expect(await lab.findDamage(run)).toEqual([])
   })
 
