@@ -26,6 +26,11 @@
 
 #define SYS_PIDFD_OPEN 434
 
+/* Headers are often older than the kernel. */
+#ifndef SECCOMP_ADDFD_FLAG_SEND
+#define SECCOMP_ADDFD_FLAG_SEND (1UL << 1)
+#endif
+
 /* How long the other side may take to accept a connection, before the tool gets an error. */
 #define CONNECT_SECONDS_MAX 5
 

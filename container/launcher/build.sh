@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the launcher, the attack program that tests it, and the meter of workspaces, into the folder
+# Builds the launcher, the attack programs that test it, and the meter of workspaces, into the folder
 # "build" beside them.
 set -eu
 cd "$(dirname "$0")"

@@ -9,7 +9,9 @@ import { aptInstall, canAptInstall } from "./apt.ts"
 import type { SetupStep } from "./step.ts"
 
 const FOLDER = "container/launcher"
-const PROGRAMS = ["launcher", "attack", "meter"].map((name) => join(FOLDER, "build", name))
+const PROGRAMS = ["launcher", "attack", "network-attack", "meter"].map((name) =>
+  join(FOLDER, "build", name),
+)
 const STAMP = join(FOLDER, "build", "stamp")
 const run = promisify(execFile)
 
