@@ -19,6 +19,7 @@ it(
         PAID_REQUESTS_PER_MINUTE: REQUESTS_PER_MINUTE,
         // The requests name URLs that are made up, which nobody is to be sent anything for.
         REFUSE_PUBLIC_HOSTS: "true",
+        FETCH_SITES: "media.invalid",
         RUNNER_CAPACITY: "1",
       },
     })

@@ -68,13 +68,17 @@ function formOf(example: unknown): FormData {
 export async function makeMembers(caller: Caller): Promise<void> {
   await knowMetadata(caller, EXAMPLE.url)
   const makers = OPERATIONS.filter(({ bodies }) => bodies !== undefined)
-  const isFetch = ({ path }: Operation) => path === "/fetch"
-  for (const operation of makers.toSorted((one, other) => +isFetch(other) - +isFetch(one))) {
+  const fetches = makers.filter(isFetch)
+  for (const operation of [...fetches, ...makers.filter((maker) => !isFetch(maker))]) {
     const parameters = await findParameters(caller, operation)
     const answer = await sendExample(operation, parameters, { "x-api-key": caller.key })
     if (!answer.ok) throw new Error(`${operation.operationId}: ${await answer.text()}`)
     if (isFetch(operation)) await finishFetch(caller, (await newestOf(caller, "/fetch")).id)
   }
+}
+
+function isFetch({ path }: Operation): boolean {
+  return path === "/fetch"
 }
 
 /**
