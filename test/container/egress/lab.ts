@@ -36,9 +36,9 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
   return await listen(createServer(listener))
 }
 
-/** A server that speaks by bytes. */
+/** A server that speaks by bytes; what it does not listen to, it reads and drops. */
 export async function serveBytes(listener: (socket: Socket) => void): Promise<TestServer> {
-  return await listen(createTcpServer({ allowHalfOpen: true }, listener))
+  return await listen(createTcpServer((socket) => listener(socket.resume())))
 }
 
 export async function listen(server: Server, host = "127.0.0.1"): Promise<TestServer> {
@@ -115,7 +115,7 @@ export async function startProxy(dial: Dial, options: Partial<ProxyOptions> = {}
     ...proxy,
     async [Symbol.asyncDispose]() {
       await proxy[Symbol.asyncDispose]()
-      await rm(folder, { recursive: true })
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }
@@ -135,7 +135,7 @@ export async function get(proxy: Proxy, url: string, ...headers: string[]): Prom
 
 /** Opens a tunnel; the socket's next bytes are the answer of the proxy. */
 export function openTunnel(proxy: Proxy, authority: string): Socket {
-  const socket = connect({ path: proxy.socketPath, allowHalfOpen: true })
+  const socket = connect(proxy.socketPath)
   socket.on("error", () => undefined)
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`)
   return socket
@@ -148,4 +148,9 @@ export async function forward(proxy: Proxy): Promise<TestServer> {
     socket.on("error", () => client.destroy())
     client.pipe(socket).pipe(client)
   })
+}
+
+/** Resolves when a socket is gone, whether it broke or ended. */
+export async function gone(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => void socket.once("close", () => resolve()).resume())
 }

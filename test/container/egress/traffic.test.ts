@@ -1,0 +1,202 @@
+import { once } from "node:events"
+import { access } from "node:fs/promises"
+import { Socket, connect } from "node:net"
+import { buffer, text } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
+import { afterAll, describe, expect, it } from "vitest"
+import { makeConnections } from "../../../container/egress/connections.ts"
+import { openTraffic } from "../../../container/egress/traffic.ts"
+import type { Proxy } from "../../../container/egress/proxy.ts"
+import { get, gone, openTunnel, send, serve, serveBytes, startProxy, testDial, to } from "./lab.ts"
+import type { TestServer } from "./lab.ts"
+
+const MIB = 1024 * 1024
+const opened = new AsyncDisposableStack()
+afterAll(async () => await opened.disposeAsync())
+const dial = testDial({ allowedHosts: ["site.example"], resolve: to("127.0.0.1") })
+const { signal } = new AbortController()
+
+/** A server that sends without end, as fast as it is read, and how much it could. */
+async function serveEndlessly(): Promise<TestServer & { sentBytes(): number }> {
+  let sentBytes = 0
+  const server = await serveBytes((socket) => {
+    const chunk = Buffer.alloc(65_536)
+    function fill() {
+      while (!socket.destroyed && socket.write(chunk)) sentBytes += chunk.length
+    }
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n")
+      socket.on("drain", fill)
+      fill()
+    })
+  })
+  return opened.use({ ...server, sentBytes: () => sentBytes })
+}
+
+/** Sends a request, by the proxy or by a tunnel through it, and reads nothing of the answer. */
+async function ask(proxy: Proxy, port: number, way: string): Promise<Socket> {
+  if (way === "a tunnel") {
+    const socket = openTunnel(proxy, `site.example:${port}`)
+    await once(socket, "readable")
+    socket.write("GET / HTTP/1.1\r\n\r\n")
+    return socket
+  }
+  const socket = connect(proxy.socketPath)
+  socket.on("error", () => undefined)
+  socket.write(`GET http://site.example:${port}/ HTTP/1.1\r\nHost: a\r\n\r\n`)
+  await once(socket, "readable")
+  return socket
+}
+
+describe.for(["a request", "a tunnel"])("%s", (way) => {
+  it("takes from the host at the pace of its reader", async () => {
+    const endless = await serveEndlessly()
+    await using proxy = await startProxy(dial)
+    const socket = await ask(proxy, endless.port, way)
+    await sleep(300)
+    const stopped = endless.sentBytes()
+    expect(stopped).toBeLessThan(32 * MIB)
+    expect(proxy.received()).toBeLessThan(4 * MIB)
+    await sleep(100)
+    expect(endless.sentBytes()).toBe(stopped)
+    socket.destroy()
+    await pWaitFor(() => endless.open.size === 0)
+  })
+
+  it("is cut where more comes in than may, as is all else, and nothing is opened any more", async () => {
+    const endless = await serveEndlessly()
+    await using idle = await serveBytes(() => undefined)
+    await using proxy = await startProxy(dial, { bytesMax: 2 * MIB })
+    const other = openTunnel(proxy, `site.example:${idle.port}`)
+    await once(other, "readable")
+    const socket = await ask(proxy, endless.port, way)
+    const read = await buffer(socket).catch(() => Buffer.alloc(0))
+    expect(read.length).toBeLessThan(3 * MIB)
+    expect(proxy.isTooLarge()).toBe(true)
+    expect(proxy.received()).toBeGreaterThan(2 * MIB)
+    expect(proxy.received()).toBeLessThan(3 * MIB)
+    await text(other).catch(() => "")
+    await pWaitFor(() => endless.open.size === 0 && idle.open.size === 0)
+    expect(await get(proxy, `http://site.example:${endless.port}/`)).toMatch(/403[^]*too_large/)
+    expect(await send(proxy, `CONNECT site.example:${endless.port} HTTP/1.1`, "Host: a")).toMatch(
+      /403[^]*too_large/,
+    )
+    expect([endless.count(), idle.count()]).toEqual([1, 1])
+  })
+
+  it("that is open is closed when the signal aborts, and nothing is left", async () => {
+    const endless = await serveEndlessly()
+    const stop = new AbortController()
+    await using proxy = await startProxy(dial, { signal: stop.signal })
+    const sockets = [await ask(proxy, endless.port, way), await ask(proxy, endless.port, way)]
+    const closed = sockets.map(gone)
+    expect(endless.open.size).toBe(2)
+    stop.abort()
+    await Promise.all(closed)
+    await pWaitFor(() => endless.open.size === 0)
+    await proxy[Symbol.asyncDispose]()
+    await expect(access(proxy.socketPath)).rejects.toThrow("ENOENT")
+  })
+})
+
+describe("a tunnel", () => {
+  it("carries bytes both ways, also those that came with its request, until both have ended", async () => {
+    await using echo = await serveBytes((socket) => void socket.pipe(socket))
+    await using proxy = await startProxy(dial)
+    const socket = connect({ path: proxy.socketPath, allowHalfOpen: true })
+    socket.end(
+      `CONNECT site.example:${echo.port} HTTP/1.1\r\nHost: a\r\n\r\n${"early".repeat(1e5)}`,
+    )
+    const [head, body] = (await text(socket)).split("\r\n\r\n")
+    expect(head).toBe("HTTP/1.1 200 Connection established")
+    expect(body).toBe("early".repeat(1e5))
+    expect(proxy.received()).toBe(5e5)
+    await pWaitFor(() => echo.open.size === 0)
+  })
+
+  it("gives a slow reader all that a host sent before it ended", async () => {
+    const sent = Buffer.alloc(4 * MIB, "abc")
+    await using server = await serveBytes((socket) => void socket.end(sent))
+    await using proxy = await startProxy(dial)
+    const socket = openTunnel(proxy, `site.example:${server.port}`)
+    await once(socket, "readable")
+    await sleep(200)
+    const all = await buffer(socket)
+    expect(all.subarray(-sent.length).equals(sent)).toBe(true)
+    socket.end()
+    await pWaitFor(() => server.open.size === 0)
+  })
+
+  it("to a host that resets ends", async () => {
+    await using server = await serveBytes((socket) =>
+      socket.once("data", () => socket.resetAndDestroy()),
+    )
+    await using proxy = await startProxy(dial)
+    const socket = openTunnel(proxy, `site.example:${server.port}`)
+    await once(socket, "readable")
+    socket.write("hello")
+    expect(await text(socket).catch(() => "")).toMatch(/^(?:HTTP\/1.1 200 |$)/)
+  })
+})
+
+it("gives up a connection that is still being made when its asker leaves, or when it closes", async () => {
+  const pending: AbortSignal[] = []
+  const proxy = await startProxy(async (_url, aborted) => {
+    pending.push(aborted)
+    await once(aborted, "abort")
+    throw aborted.reason
+  })
+  const request = connect(proxy.socketPath)
+  request.write("GET http://a.example/ HTTP/1.1\r\nHost: a\r\n\r\n")
+  await pWaitFor(() => pending.length === 1)
+  request.destroy()
+  await pWaitFor(() => pending[0]?.aborted === true)
+  const tunnel = openTunnel(proxy, "a.example:443")
+  await pWaitFor(() => pending.length === 2)
+  await proxy[Symbol.asyncDispose]()
+  expect(pending[1]?.aborted).toBe(true)
+  expect(await text(tunnel).catch(() => "")).toBe("")
+  expect(proxy.refusals()).toEqual([])
+})
+
+it("makes 64 connections at a time, however they are asked for", async () => {
+  await using silent = await serveBytes(() => undefined)
+  await using proxy = await startProxy(dial)
+  const socket = connect(proxy.socketPath)
+  const one = `GET http://site.example:${silent.port}/ HTTP/1.1\r\nHost: a\r\n\r\n`
+  socket.write(one.repeat(100))
+  await pWaitFor(() => proxy.refusals().length === 36)
+  await pWaitFor(() => silent.open.size === 64)
+  socket.destroy()
+  await pWaitFor(() => silent.open.size === 0)
+  const tunnels = Array.from({ length: 70 }, () => openTunnel(proxy, `site.example:${silent.port}`))
+  const ended = tunnels.map((tunnel) => text(tunnel).catch(() => ""))
+  await pWaitFor(() => tunnels.filter(({ closed }) => closed).length === 6)
+  await pWaitFor(() => silent.open.size === 64)
+  await proxy[Symbol.asyncDispose]()
+  await Promise.all(ended)
+})
+
+it("makes a bounded number of connections in all", async () => {
+  const connections = makeConnections({
+    dial: () => Promise.resolve(new Socket()),
+    idleMsMax: 1000,
+    onIdle: () => undefined,
+  })
+  const url = new URL("http://a.example/")
+  for (let count = 0; count < 20_000; count += 1) {
+    const socket = await connections.open(url, signal)
+    socket.destroy()
+    if (count % 50 === 0) await once(socket, "close")
+  }
+  await expect(connections.open(url, signal)).rejects.toThrow("20000 connections were made")
+})
+
+it("ends a connection that idles, and notes it", async () => {
+  await using silent = await serve(() => undefined)
+  const traffic = openTraffic({ dial, bytesMax: 1e6, idleMsMax: 50, onTooLarge: () => undefined })
+  const socket = await traffic.open(new URL(`http://site.example:${silent.port}/`), signal)
+  await gone(socket)
+  expect(traffic.refusals()).toMatchObject([{ code: "too_slow" }])
+})
