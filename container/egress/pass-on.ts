@@ -1,5 +1,5 @@
-import { ServerResponse } from "node:http"
-import type { IncomingMessage } from "node:http"
+import { STATUS_CODES } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { pipeline } from "node:stream/promises"
 import type { FailureCode } from "../../src/contract/failure.ts"
@@ -11,13 +11,15 @@ import type { Traffic } from "./traffic.ts"
 /** An answer with this header is the proxy's own; the header is the code of the refusal. */
 const REFUSED_HEADER = "lathe-refused"
 
+const REFUSAL_HEADERS = { "content-type": "text/plain; charset=utf-8" }
+
 const STATUS: Partial<Record<FailureCode, number>> = {
   url_not_allowed: 403,
   too_large: 403,
   too_slow: 504,
 }
 
-/** `signal` ends what is under way. */
+/** `signal` aborts when the connection of the tool is gone. */
 export type Way = { traffic: Traffic; signal: AbortSignal }
 
 /** Serves a request for an http URL in absolute form, by a connection of its own to the URL's host. */
@@ -33,16 +35,16 @@ export async function passRequestOn(
   }
   const url = readWebUrl(target)
   if (!url) return refuse(answer, traffic.note(notAllowed("expected an http URL")))
-  const joint = AbortSignal.any([signal, signalOf(answer)])
   let outside: Socket | null = null
   try {
-    outside = await traffic.open(url, joint)
+    outside = await traffic.open(url, signal)
     await relay(url, incoming, answer, {
       socket: outside,
+      signal,
       onResponse: (response) => traffic.watch(response),
     })
   } catch (error) {
-    if (joint.aborted || answer.headersSent) answer.destroy()
+    if (signal.aborted || answer.headersSent) answer.destroy()
     else refuse(answer, traffic.note(toEgressError(outside?.errored ?? error, nameOf(url))))
   } finally {
     outside?.destroy()
@@ -58,11 +60,10 @@ export async function passTunnelOn(
   const client = incoming.socket
   client.on("error", () => undefined)
   const url = readAuthority(textOf(incoming.url))
-  if (!url) return refuseTunnel(incoming, traffic.note(notAllowed("expected a host and a port")))
-  const joint = AbortSignal.any([signal, signalOf(client)])
-  const outside = await traffic.open(url, joint).catch((error: unknown) => {
-    if (joint.aborted) client.destroy()
-    else refuseTunnel(incoming, traffic.note(toEgressError(error, nameOf(url))))
+  if (!url) return refuseTunnel(client, traffic.note(notAllowed("expected a host and a port")))
+  const outside = await traffic.open(url, signal).catch((error: unknown) => {
+    if (signal.aborted) client.destroy()
+    else refuseTunnel(client, traffic.note(toEgressError(error, nameOf(url))))
     return null
   })
   if (!outside) return
@@ -75,13 +76,6 @@ export async function passTunnelOn(
   await Promise.allSettled([pipeline(client, outside), pipeline(outside, client)])
   outside.destroy()
   client.destroy()
-}
-
-/** Aborts when this side of a connection is gone. */
-function signalOf(side: Socket | ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  side.once("close", () => gone.abort())
-  return gone.signal
 }
 
 function readAuthority(target: string): URL | null {
@@ -103,14 +97,14 @@ function notAllowed(reason: string): EgressError {
 }
 
 function refuse(answer: ServerResponse, { code, message }: EgressError): void {
-  const headers = { "content-type": "text/plain; charset=utf-8", [REFUSED_HEADER]: code }
-  answer.writeHead(STATUS[code] ?? 502, headers).end(message)
+  answer.writeHead(STATUS[code] ?? 502, { ...REFUSAL_HEADERS, [REFUSED_HEADER]: code }).end(message)
 }
 
-function refuseTunnel(incoming: IncomingMessage, error: EgressError): void {
-  const answer = new ServerResponse(incoming)
-  answer.assignSocket(incoming.socket)
-  answer.shouldKeepAlive = false
-  answer.once("finish", () => incoming.socket.destroySoon())
-  refuse(answer, error)
+/** Written by hand, since Node lets an answer of a request before it keep the connection. */
+function refuseTunnel(client: Socket, { code, message }: EgressError): void {
+  const status = STATUS[code] ?? 502
+  const headers = { ...REFUSAL_HEADERS, [REFUSED_HEADER]: code, connection: "close" }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  client.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${message}`)
+  client.destroySoon()
 }

@@ -5,6 +5,7 @@ import type { Server } from "node:http"
 import type { Socket } from "node:net"
 import type { Dial, EgressError } from "./dial.ts"
 import { passRequestOn, passTunnelOn } from "./pass-on.ts"
+import type { Way } from "./pass-on.ts"
 import { openTraffic } from "./traffic.ts"
 
 /** What tools are told; no connection that they make goes by this address. */
@@ -46,19 +47,23 @@ export type ProxyOptions = {
 export async function openProxy(options: ProxyOptions): Promise<Proxy> {
   const { socketPath, uid, dial, bytesMax, signal } = options
   signal.throwIfAborted()
-  const closing = new AbortController()
   const server = openServer()
   const clients = trackClients(server)
   const traffic = openTraffic({ dial, bytesMax, onTooLarge: () => closeAll(clients) })
-  const way = { traffic, signal: closing.signal }
-  server.on("request", (incoming, answer) => void passRequestOn(incoming, answer, way))
-  server.on("connect", (incoming, _client, head) => void passTunnelOn(incoming, head, way))
+  function wayOf(client: Socket): Way {
+    return { traffic, signal: clients.get(client) ?? AbortSignal.abort() }
+  }
+  server.on("request", (incoming, answer) => {
+    void passRequestOn(incoming, answer, wayOf(incoming.socket))
+  })
+  server.on("connect", (incoming, _client, head) => {
+    void passTunnelOn(incoming, head, wayOf(incoming.socket))
+  })
   await once(server.listen(socketPath), "listening")
   signal.addEventListener("abort", close, { once: true })
   function close() {
-    closing.abort()
-    traffic.close()
     closeAll(clients)
+    traffic.close()
     // Node removes the socket's file with it.
     server.close()
   }
@@ -96,16 +101,20 @@ function openServer(): Server {
   return server
 }
 
-/** The connections of the tool, those of CONNECT too, which the server forgets. */
-function trackClients(server: Server): ReadonlySet<Socket> {
-  const clients = new Set<Socket>()
+/** The connections of the tool, each with a signal that aborts when it is gone. */
+function trackClients(server: Server): ReadonlyMap<Socket, AbortSignal> {
+  const clients = new Map<Socket, AbortSignal>()
   server.on("connection", (socket) => {
-    clients.add(socket)
-    socket.once("close", () => clients.delete(socket))
+    const gone = new AbortController()
+    clients.set(socket, gone.signal)
+    socket.once("close", () => {
+      clients.delete(socket)
+      gone.abort()
+    })
   })
   return clients
 }
 
-function closeAll(sockets: ReadonlySet<Socket>): void {
-  for (const socket of sockets) socket.destroy()
+function closeAll(clients: ReadonlyMap<Socket, AbortSignal>): void {
+  for (const socket of clients.keys()) socket.destroy()
 }

@@ -12,6 +12,8 @@ const HOP_BY_HOP =
 export type RelayOptions = {
   /** An open connection to the URL's host, which is used up. */
   socket: Socket
+  /** Aborts when whoever asked is gone. */
+  signal: AbortSignal
   /** Further headers that are not passed on. */
   drop?: RegExp
   onResponse?: (response: IncomingMessage) => void
@@ -26,7 +28,7 @@ export async function relay(
   url: URL,
   incoming: IncomingMessage,
   answer: ServerResponse,
-  { socket, drop, onResponse }: RelayOptions,
+  { socket, signal, drop, onResponse }: RelayOptions,
 ): Promise<void> {
   const outgoing = request({
     method: incoming.method ?? "GET",
@@ -34,8 +36,8 @@ export async function relay(
     headers: { host: url.host, ...carriedHeaders(incoming, drop), ...framingOf(incoming) },
     createConnection: () => socket,
     maxHeaderSize: HEAD_BYTES_MAX,
+    signal,
   })
-  answer.once("close", () => outgoing.destroy())
   const arriving = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve).on("error", reject)
   })

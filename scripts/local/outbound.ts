@@ -30,7 +30,7 @@ export function makeOutbound(options: OutboundOptions) {
       if (!url) throw new EgressError("url_not_allowed", "expected an http or https URL")
       const socket = await connectTo(url, dial, gone.signal)
       socket.setTimeout(IDLE_MS_MAX, () => socket.destroy(fellSilent()))
-      await relay(url, incoming, answer, { socket, drop: OWN_HEADERS })
+      await relay(url, incoming, answer, { socket, signal: gone.signal, drop: OWN_HEADERS })
     } catch (error) {
       // Miniflare's server does not survive a request that is not read.
       incoming.resume()

@@ -3,7 +3,7 @@ import { readHosts } from "./user-url.ts"
 /** The sites of a comma-separated setting, each as URLs spell its host. */
 export function readSites(setting: string): string[] {
   return readHosts(setting).map((entry) => {
-    const host = entry.replace(/^\*?\./, "")
+    const host = entry.replace(/^\*?\.|\.$/g, "")
     // What is no host stays, and allows nothing: without it an empty list would allow all.
     return URL.parse(`http://${host}`)?.hostname ?? host
   })

@@ -1,6 +1,9 @@
 import { stat } from "node:fs/promises"
 import type { IncomingMessage } from "node:http"
+import { connect } from "node:net"
 import { text } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
+import pWaitFor from "p-wait-for"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { EgressError } from "../../../container/egress/dial.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
@@ -165,6 +168,35 @@ describe("what is no proxy's request", () => {
     await using proxy = await startProxy(dial)
     expect(await get(proxy, `${origin}/`, `X-A: ${"a".repeat(70_000)}`)).toMatch(/^HTTP\/1.1 431 /)
   })
+})
+
+it("bears requests and tunnels in any order on one connection", async () => {
+  await using silent = await serve(() => undefined)
+  await using proxy = await startProxy(dial)
+  const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
+  const tunnel = (target: string) => `CONNECT ${target} HTTP/1.0\r\n\r\n`
+  const pending = request(`http://site.example:${silent.port}/`)
+  for (const next of [
+    tunnel("10.0.0.1:443"),
+    tunnel(`site.example:${site.port}`),
+    tunnel("nothing"),
+    request("http://10.0.0.1/"),
+    "junk\r\n\r\n",
+  ]) {
+    const socket = connect(proxy.socketPath)
+    socket.on("error", () => undefined)
+    socket.write(`${pending}${next}${pending}`)
+    await sleep(30)
+    socket.destroy()
+    await pWaitFor(() => silent.open.size === 0)
+  }
+  expect(await get(proxy, `${origin}/`)).toMatch(/ 200 OK/)
+})
+
+it("is what a tool of HTTP/1.0 takes, too", async () => {
+  await using proxy = await startProxy(dial)
+  expect(await send(proxy, `GET ${origin}/old HTTP/1.0`)).toContain("heard /old")
+  expect(await send(proxy, "CONNECT 10.0.0.1:443 HTTP/1.0")).toMatch(/^HTTP\/1.1 403 Forbidden/)
 })
 
 describe("a refusal", () => {

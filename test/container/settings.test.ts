@@ -1,0 +1,30 @@
+import { expect, test } from "vitest"
+import { makeSettings, readEnvironment } from "../../container/settings.ts"
+
+function egressOf(env: NodeJS.ProcessEnv) {
+  return makeSettings(readEnvironment(env)).egress
+}
+
+test("fetches reach all public sites, without a proxy, where nothing else is set", () => {
+  expect(egressOf({})).toEqual({ allowedHosts: [], proxy: null, sites: [] })
+  const empty = { ALLOWED_PRIVATE_HOSTS: "", FETCH_PROXY: "", FETCH_SITES: "" }
+  expect(egressOf(empty)).toEqual({ allowedHosts: [], proxy: null, sites: [] })
+})
+
+test("fetches take the hosts, the proxy and the sites of the environment", () => {
+  const { allowedHosts, proxy, sites } = egressOf({
+    ALLOWED_PRIVATE_HOSTS: "127.0.0.1:8080, NAS.lan",
+    FETCH_PROXY: "http://user:pass%20word@10.0.0.1:3128",
+    FETCH_SITES: "*.Example.com,example.org",
+  })
+  expect(allowedHosts).toEqual(["127.0.0.1:8080", "nas.lan"])
+  expect(proxy).toMatchObject({ host: "10.0.0.1:3128", username: "user", password: "pass%20word" })
+  expect(sites).toEqual(["example.com", "example.org"])
+})
+
+test.for(["10.0.0.1:3128", "https://proxy.example", "socks5://proxy.example", "nonsense"])(
+  "a runner does not start with %s as the proxy of its fetches",
+  (proxy) => {
+    expect(() => egressOf({ FETCH_PROXY: proxy })).toThrow("expected an http:// URL")
+  },
+)
