@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
+import { FETCH_PYTHON_PATH } from "../setup/yt-dlp.ts"
 import { pickVariables } from "./environment.ts"
 import { diesWithParent } from "./parent-death.ts"
 
@@ -114,6 +115,7 @@ async function runOnce(options: RunnerOptions, signal: AbortSignal): Promise<str
 function runnerEnvironment(options: RunnerOptions): Record<string, string> {
   return {
     ...pickVariables(process.env, PASSED_ON),
+    FETCH_PYTHON_PATH,
     RUNNER_PORT: String(options.port),
     RUNNER_TOKEN: options.token,
     RUNNER_CAPACITY: String(options.capacity),

@@ -1,0 +1,20 @@
+"""The downloaders that yt-dlp is to use."""
+
+from refusal import Refusal
+from yt_dlp.downloader import PROTOCOL_MAP
+from yt_dlp.downloader.hls import HlsFD
+
+
+class FinishedHlsFD(HlsFD):
+    """HLS without ffmpeg; refuses a playlist that may grow, which never ends."""
+
+    @classmethod
+    def can_download(cls, manifest, info_dict, allow_unplayable_formats=False):
+        if "#EXT-X-ENDLIST" not in manifest and not info_dict.get("live_status"):
+            raise Refusal("live_stream")
+        return super().can_download(manifest, info_dict, allow_unplayable_formats)
+
+
+def use_native_downloaders() -> None:
+    """Has yt-dlp download by its own code; ffmpeg alone can download a section."""
+    PROTOCOL_MAP["m3u8"] = PROTOCOL_MAP["m3u8_native"] = FinishedHlsFD

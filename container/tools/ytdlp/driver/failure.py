@@ -1,0 +1,34 @@
+"""Describes exceptions by what they are, so that the runner can say what they mean."""
+
+from refusal import Refusal
+
+CAUSES_MAX = 10
+
+
+def describe_failure(error: BaseException) -> dict:
+    """The classes of an exception and its causes, the answer of the server, and the words."""
+    chain = list(_causes(error))
+    for each in chain:
+        if isinstance(each, Refusal):
+            return {"refusal": each.code, "facts": each.facts, "types": [], "message": each.code}
+    status = next((each.status for each in chain if isinstance(getattr(each, "status", None), int)), None)
+    return {
+        "types": [type(each).__name__ for each in chain],
+        "status": status,
+        "isRedirectLoop": any(getattr(each, "redirect_loop", False) for each in chain),
+        "message": str(error)[:4000],
+    }
+
+
+def _causes(error: BaseException):
+    """The exception and all that it comes from, the outermost first."""
+    seen: list[BaseException] = []
+    waiting = [error]
+    while waiting and len(seen) < CAUSES_MAX:
+        each = waiting.pop(0)
+        if not isinstance(each, BaseException) or any(each is other for other in seen):
+            continue
+        seen.append(each)
+        exc_info = getattr(each, "exc_info", None) or (None, None, None)
+        waiting += [exc_info[1], getattr(each, "cause", None), each.__cause__, each.__context__]
+    return seen

@@ -1,0 +1,75 @@
+"""The options that yt-dlp always runs with, and those that a job asks for."""
+
+import io
+
+SOCKET_SECONDS = 20
+RETRIES = 3
+RETRY_SECONDS_MAX = 4
+FRAGMENTS_AT_ONCE = 4
+
+AUDIO_FORMATS = "ba/ba*"
+VIDEO_FORMATS = "bv*+ba/b"
+# Of pictures with sound, those with the best sound and, of these, the smallest picture.
+AUDIO_SORT = ["lang", "quality", "acodec", "abr", "+res"]
+# The first that takes the streams as they are.
+CONTAINERS = "mp4/webm/mkv"
+
+
+def make_options(job: dict, log) -> dict:
+    """Options for YoutubeDL."""
+    cookies = job.get("cookies")
+    return {
+        **SAFE,
+        "logger": log,
+        "proxy": job["proxy"],
+        "cookiefile": None if cookies is None else io.StringIO(cookies),
+        "js_runtimes": {"node": {"path": job["node"]}} if job.get("node") else {},
+        **_selection(job),
+    }
+
+
+def _wait_before(attempt: int) -> float:
+    return min(0.5 * 2**attempt, RETRY_SECONDS_MAX)
+
+
+SAFE = {
+    "quiet": True,
+    "noprogress": True,
+    "color": "never",
+    # Nothing is read but the page, and nothing written but its media, in one flat folder.
+    "cachedir": False,
+    "usenetrc": False,
+    "enable_file_urls": False,
+    "remote_components": [],
+    "outtmpl": {"default": "media.%(ext)s"},
+    "restrictfilenames": True,
+    "updatetime": False,
+    "overwrites": True,
+    "default_search": "error",
+    "noplaylist": True,
+    # Two entries tell one video from several.
+    "playlist_items": "1:2",
+    "extract_flat": "in_playlist",
+    "live_from_start": False,
+    "allow_unplayable_formats": False,
+    "socket_timeout": SOCKET_SECONDS,
+    "retries": RETRIES,
+    "fragment_retries": RETRIES,
+    "file_access_retries": 0,
+    "extractor_retries": 1,
+    "retry_sleep_functions": {"http": _wait_before, "fragment": _wait_before, "extractor": _wait_before},
+    "concurrent_fragment_downloads": FRAGMENTS_AT_ONCE,
+    # A fragment that is missing is a failure, not a gap.
+    "skip_unavailable_fragments": False,
+    "merge_output_format": CONTAINERS,
+}
+
+
+def _selection(job: dict) -> dict:
+    quality = job["quality"]
+    if job["mode"] == "metadata":
+        return {"ignore_no_formats_error": True}
+    if quality == "audio":
+        return {"format": AUDIO_FORMATS, "format_sort": AUDIO_SORT}
+    sort = {} if quality == "best" else {"format_sort": [f"res:{quality.removesuffix('p')}"]}
+    return {"format": VIDEO_FORMATS, **sort}

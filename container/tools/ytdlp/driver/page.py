@@ -1,0 +1,78 @@
+"""The one video of a page: what it is, and its download."""
+
+import os
+
+from downloaders import use_native_downloaders
+from judge import judge, judge_made
+from metadata import describe_metadata
+from options import make_options
+from progress import Progress
+from refusal import Refusal
+from section import Section
+from subtitles import fetch_subtitles
+from yt_dlp import YoutubeDL
+from yt_dlp.postprocessor import FFmpegExtractAudioPP, FFmpegPostProcessor
+
+NESTING_MAX = 4
+
+
+def fetch(job: dict, log, tell) -> dict:
+    """Does what the job says, and returns what is to be told of it."""
+    paths = {"ffmpeg": job["ffmpeg"], "ffprobe": job["ffprobe"]}
+    FFmpegPostProcessor._determine_executables = lambda self: paths
+    use_native_downloaders()
+    ydl = YoutubeDL(make_options(job, log))
+    info = find_video(ydl, job["url"])
+    if job["mode"] == "metadata":
+        return {"metadata": describe_metadata(info)}
+    judge(info, job)
+    tell("info", title=info.get("title"), duration=info.get("duration"))
+    media = download(ydl, info, job, tell)
+    judge_made(media, job["bytesMax"])
+    return {
+        "title": info.get("title"),
+        "duration": info.get("duration"),
+        "media": media,
+        "subtitles": fetch_subtitles(ydl, info, job["subtitles"]),
+    }
+
+
+def find_video(ydl: YoutubeDL, url: str) -> dict:
+    """What yt-dlp says of the page's video, with the formats chosen; refuses several videos."""
+    found = ydl.extract_info(url, download=False)
+    for _ in range(NESTING_MAX):
+        if not found:
+            raise Refusal("unsupported_site")
+        if found.get("_type", "video") == "video":
+            return found
+        entries = [entry for entry in found.get("entries") or [] if entry]
+        count = found.get("playlist_count") or len(entries)
+        if len(entries) != 1 or count > 1:
+            code = "playlist_not_supported" if entries else "unsupported_site"
+            raise Refusal(code, count=count if count > 2 else None, title=found.get("title"))
+        entry = entries[0]
+        is_reference = entry.get("_type") in ("url", "url_transparent")
+        found = ydl.process_ie_result(entry, download=False) if is_reference else entry
+    raise Refusal("unsupported_site")
+
+
+def download(ydl: YoutubeDL, info: dict, job: dict, tell) -> str:
+    """Downloads the video that was found, and returns the name of its file."""
+    section = Section.of(job, info)
+    section.prepare(ydl, info)
+    if job["quality"] == "audio" and (job.get("audioFormat") or _has_picture(info)):
+        codec = job.get("audioFormat") or "best"
+        ydl.add_post_processor(FFmpegExtractAudioPP(ydl, preferredcodec=codec))
+    progress = Progress(info, job["bytesMax"], tell)
+    ydl.add_progress_hook(progress.hook)
+    made = ydl.process_ie_result(info, download=True)
+    progress.end()
+    downloads = (made or {}).get("requested_downloads") or []
+    paths = [each["filepath"] for each in downloads if each.get("filepath")]
+    if len(paths) != 1 or not os.path.isfile(paths[0]):
+        raise Refusal("incomplete")
+    return section.cut(ydl, os.path.basename(paths[0]))
+
+
+def _has_picture(info: dict) -> bool:
+    return info.get("vcodec") != "none"

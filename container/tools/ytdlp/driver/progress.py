@@ -1,0 +1,54 @@
+"""How far a download is, over all of its parts."""
+
+import time
+
+from refusal import Refusal
+
+SECONDS_BETWEEN = 0.25
+
+
+class Progress:
+    """Tells of a download as a fraction from 0 to 1, and ends it where it gets too large."""
+
+    def __init__(self, info: dict, bytes_max: int, tell) -> None:
+        self._formats = info.get("requested_formats") or [info]
+        self._bytes_max = bytes_max
+        self._tell = tell
+        self._told_at = 0.0
+        self._is_over = False
+        # Bytes and fraction of each part by the name of its file.
+        self._bytes: dict[str, int] = {}
+        self._fractions: dict[str, float] = {}
+
+    def end(self) -> None:
+        """What is downloaded from here on is no part of the media."""
+        self._is_over = True
+
+    def hook(self, status: dict) -> None:
+        """A progress hook of yt-dlp."""
+        if self._is_over:
+            return
+        name = status.get("filename") or ""
+        done = status.get("downloaded_bytes") or 0
+        total = status.get("total_bytes")
+        self._bytes[name] = max(done, total or 0)
+        if sum(self._bytes.values()) > self._bytes_max:
+            raise Refusal("too_large", bytes=None if total is None else sum(self._bytes.values()))
+        self._fractions[name] = _fraction(status)
+        now = time.monotonic()
+        if now - self._told_at < SECONDS_BETWEEN and status.get("status") != "finished":
+            return
+        self._told_at = now
+        parts = max(len(self._formats), len(self._fractions))
+        eta = status.get("eta") if parts == 1 else None
+        self._tell("progress", fraction=sum(self._fractions.values()) / parts, eta=eta)
+
+
+def _fraction(status: dict) -> float:
+    if status.get("status") == "finished":
+        return 1.0
+    count = status.get("fragment_count")
+    if count:
+        return min(1.0, (status.get("fragment_index") or 0) / count)
+    total = status.get("total_bytes") or status.get("total_bytes_estimate")
+    return min(1.0, (status.get("downloaded_bytes") or 0) / total) if total else 0.0
