@@ -80,6 +80,8 @@ const environment = z.object({
   FETCH_SITES: z.string().default("").transform(readSites),
   /** The yt-dlp to use instead of the built-in one: its version, and the SHA-256 of its wheel. */
   YTDLP_VERSION: z.string().default(""),
+  /** Cookies of the operator in Netscape's format, for fetches whose caller sends none. */
+  FETCH_COOKIES: z.string().default(""),
   /** Limits of one tool; see ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
@@ -120,6 +122,8 @@ export type RunnerSettings = {
   toolPaths: Record<ToolName, string>
   /** What YTDLP_VERSION asks for, or what is wrong with it; null: the built-in version. */
   ytdlpVersion: YtdlpVersion | { problem: string } | null
+  /** Cookies for fetches whose caller sends none; never shown, and in no log. */
+  fetchCookies: string | null
   outputPartBytes: number
   limits: ToolLimits
   /** What fetches may reach, and by which proxy. */
@@ -151,6 +155,7 @@ export function makeSettings(values: Environment): RunnerSettings {
       "yt-dlp": values.FETCH_PYTHON_PATH,
     },
     ytdlpVersion: readYtdlpVersion(values.YTDLP_VERSION),
+    fetchCookies: values.FETCH_COOKIES.trim() === "" ? null : values.FETCH_COOKIES,
     outputPartBytes: OUTPUT_PART_BYTES,
     limits: makeLimits(values),
     egress: {

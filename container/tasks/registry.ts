@@ -2,6 +2,8 @@ import { z } from "zod"
 import type { TaskResult, TaskWork } from "../../src/contract/task.ts"
 import type { TaskDefinition, ToolName } from "../../src/contract/tasks/definition.ts"
 import { command } from "./command.ts"
+import { fetchPage } from "./fetch.ts"
+import { metadata } from "./metadata.ts"
 import { probe } from "./probe.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 
@@ -44,6 +46,8 @@ const TASK_RUNNERS: readonly TaskRunner[] = [
   // One line for each.
   makeTaskRunner(probe),
   makeTaskRunner(command),
+  makeTaskRunner(fetchPage),
+  makeTaskRunner(metadata),
 ]
 
 const runnersByName = new Map(TASK_RUNNERS.map((runner) => [runner.definition.name, runner]))

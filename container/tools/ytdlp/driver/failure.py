@@ -11,10 +11,11 @@ def describe_failure(error: BaseException) -> dict:
     for each in chain:
         if isinstance(each, Refusal):
             return {"refusal": each.code, "facts": each.facts, "types": [], "message": each.code}
-    status = next((each.status for each in chain if isinstance(getattr(each, "status", None), int)), None)
+    statuses = [getattr(each, "status", None) for each in chain]
     return {
         "types": [type(each).__name__ for each in chain],
-        "status": status,
+        "status": next((each for each in statuses if isinstance(each, int)), None),
+        "isRefused": any(_is_refused(each) for each in chain),
         "isRedirectLoop": any(getattr(each, "redirect_loop", False) for each in chain),
         "message": str(error)[:4000],
     }
@@ -32,3 +33,9 @@ def _causes(error: BaseException):
         exc_info = getattr(each, "exc_info", None) or (None, None, None)
         waiting += [exc_info[1], getattr(each, "cause", None), each.__cause__, each.__context__]
     return seen
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Whether an answer is of the service's own proxy, and not of the site."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers is not None and headers.get("lathe-refused") is not None

@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, realpathSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { findProgram } from "../../sandbox/sandbox.ts"
+import type { RunnerSettings } from "../../settings.ts"
+import { ytdlpFolder } from "./version.ts"
+
+/** The driver, which the sandbox lets yt-dlp's Python read. */
+export const DRIVER_FOLDER = join(import.meta.dirname, "driver")
+
+/** What yt-dlp runs with. */
+export type YtdlpEnvironment = {
+  /** Python itself: a virtual environment's is a link, by which a sandbox would not find it. */
+  python: string
+  /** Folders that Python looks into for packages, in this order. */
+  packages: string[]
+  /** What Python reads beside its packages. */
+  read: string[]
+}
+
+/** Where yt-dlp is, the version that the operator asked for before the built-in one; null: nowhere. */
+export function findYtdlp({ toolPaths }: Pick<RunnerSettings, "toolPaths">): YtdlpEnvironment | null {
+  const link = toolPaths["yt-dlp"]
+  if (!existsSync(link)) return null
+  const library = join(dirname(dirname(link)), "lib")
+  const builtIn = foldersIn(library).map((name) => join(library, name, "site-packages"))
+  const packages = [ytdlpFolder(), ...builtIn].flatMap((folder) => folder ?? [])
+  if (!packages.some((folder) => existsSync(join(folder, "yt_dlp")))) return null
+  const python = findProgram(link)
+  const read = [DRIVER_FOLDER, join(dirname(dirname(python)), "lib"), ...packages]
+  return { python, packages, read: [...new Set(read)].filter((path) => existsSync(path)) }
+}
+
+/** Node, which yt-dlp has sites' JavaScript run by. */
+export const NODE_PATH = realpathSync(process.execPath)
+
+function foldersIn(library: string): string[] {
+  if (!existsSync(library)) return []
+  return readdirSync(library).filter((name) => name.startsWith("python"))
+}

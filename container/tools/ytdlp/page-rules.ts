@@ -1,0 +1,130 @@
+import type { FailureCode } from "../../../src/contract/failure.ts"
+
+/** What yt-dlp says, by its class or its words, and what it comes to. */
+export type PageRule = {
+  code: FailureCode
+  /** Names of exceptions, any of which counts. */
+  types?: readonly string[]
+  /** Counts where the class does not. */
+  words?: RegExp
+  /** One sentence that says what to do. */
+  sentence: string
+}
+
+const LIVE =
+  "This is a live stream, or one that is to come: fetch it when it has ended and its recording is there."
+
+/** In order: the first that fits counts. The words are those of yt-dlp and of its extractors. */
+export const PAGE_RULES: readonly PageRule[] = [
+  {
+    code: "invalid_input",
+    types: ["CookieLoadError"],
+    sentence: "The cookies cannot be read: send them in Netscape's format, one cookie in each line.",
+  },
+  {
+    code: "geo_blocked",
+    types: ["GeoRestrictedError"],
+    words:
+      /geo.?(?:restrict|block)|(?:not|un)\s?available (?:in|from) your (?:country|location|region)|blocked.{0,40} in your country|due to geo|outside of (?:the|your) (?:country|region)/i,
+    sentence: "The site does not show this video in the country that this service asks from.",
+  },
+  {
+    code: "drm_protected",
+    words: /\bDRM\b|SAMPLE-AES|Widevine/,
+    sentence: "This video is protected by DRM, so that it cannot be fetched.",
+  },
+  {
+    code: "rate_limited_by_site",
+    words:
+      /not a bot|anti-bot challenge|captcha|rate.?limit|too many requests|API limit|IP address is (?:blocked|unable)|temporarily blocked/i,
+    sentence:
+      "The site takes this service for a robot, or had too many requests of it: try again later, or send cookies of an account there.",
+  },
+  {
+    code: "live_stream",
+    types: ["UserNotLive"],
+    words:
+      /(?:live ?event|livestream|stream|premiere).{0,30}(?:will begin|has not (?:yet )?started|not yet started|is upcoming)|premieres in|(?:channel|user|stream) is (?:not currently live|offline)|only livestreams/i,
+    sentence: LIVE,
+  },
+  {
+    code: "login_required",
+    words:
+      /log(?:ged)?[- ]?in\b|\blogin|sign(?:ed)?[- ]in\b|registered users|(?:subscribers?|members?|VIP|premium)[ -](?:members )?only|only (?:available )?(?:for|to) (?:subscribers|members)|private (?:video|playlist|subreddit)|(?:video|account|profile|playlist) is (?:likely either )?private|password|requires? .{0,40}(?:account|subscription|authentication|payment|purchase)|account (?:needed|credentials)|(?:your|an) account (?:does not|has|that)|do not have access|confirm your age|age.?(?:restricted|verification)|--cookies/i,
+    sentence:
+      "The site shows this video to those who are logged in alone: send cookies of an account that may see it.",
+  },
+  {
+    code: "not_found",
+    words:
+      /has been (?:removed|deleted|terminated|taken down)|was (?:removed|deleted)|no longer (?:available|exists)|does(?: not|n't) exist|not found|is(?: currently)? (?:not available|unavailable)|video unavailable|has (?:most likely )?expired|available anymore|has been closed/i,
+    sentence: "The site has no such video, or has it no longer: check the URL.",
+  },
+  {
+    code: "stream_not_found",
+    words: /unable to obtain file audio codec/i,
+    sentence: "This video has no sound: ask for another quality than audio.",
+  },
+  {
+    code: "unsupported_site",
+    types: ["UnsupportedError"],
+    words:
+      /Unsupported (?:URL|page|playlist|embed|media|content)|not (?:a )?(?:valid URL|video|a media file)|no (?:video|media|audio|playable)[^.]{0,40}(?:found|available|on|in)|does not have (?:a|any) video|Requested format is not available|extracted extension|URL could be|not supported/i,
+    sentence: "No video that can be fetched is on this page: give the URL of a page that shows one.",
+  },
+  {
+    code: "too_many_redirects",
+    words: /redirect(?:ion)? loop|too many redirects|Exceeded \d+ redirects/i,
+    sentence: "The site redirects without end: open the page in a browser, and give the URL that it ends at.",
+  },
+  {
+    code: "too_slow",
+    words: /timed? ?out|timeout/i,
+    sentence: "The site did not answer in time: try again later.",
+  },
+  {
+    code: "incomplete",
+    types: ["IncompleteRead", "ContentTooShortError"],
+    words:
+      /bytes read|more expected|content too short|fragment.{0,40}not found|Did not get any data blocks|unable to continue|connection (?:was )?(?:closed|aborted|reset)/i,
+    sentence: "The site ended the connection before all of the video was there: try again.",
+  },
+  {
+    code: "site_changed",
+    types: ["RegexNotFoundError", "JSONDecodeError", "KeyError", "TypeError", "AttributeError", "IndexError"],
+    words: /Unable to extract|report this issue|nsig|JS challenge|Failed to parse|No video formats found/i,
+    sentence:
+      "The site has changed, and this service's yt-dlp does not know it yet: try again later, or ask the operator to update yt-dlp.",
+  },
+  {
+    code: "connection_failed",
+    types: ["CertificateVerifyError", "SSLError"],
+    sentence: "No secure connection to the site could be made: its certificate or its TLS is not valid.",
+  },
+  {
+    code: "connection_failed",
+    types: ["TransportError", "ProxyError", "RequestError"],
+    sentence: "The connection to the site failed: check the URL, and try again later.",
+  },
+]
+
+/** What the status of a site's answer comes to; null for one that is no failure. */
+export function explainStatus(status: number): { code: FailureCode; sentence: string } | null {
+  if (status < 400) return null
+  const answered = `The site answered with status ${status}`
+  if (status === 401 || status === 403 || status === 407) {
+    const sentence = `${answered}, which refuses access: if it needs an account, send cookies of one.`
+    return { code: "login_required", sentence }
+  }
+  if (status === 404 || status === 410) {
+    return { code: "not_found", sentence: `${answered}: it has no such page or video. Check the URL.` }
+  }
+  if (status === 429) {
+    return { code: "rate_limited_by_site", sentence: `${answered}, too many requests: try again later.` }
+  }
+  if (status === 451) {
+    const sentence = `${answered}: it may not show this in the country that this service asks from.`
+    return { code: "geo_blocked", sentence }
+  }
+  return { code: "server_error", sentence: `${answered}: try again later, or check the URL.` }
+}

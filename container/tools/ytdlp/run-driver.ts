@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { makeDial } from "../../egress/dial.ts"
+import type { EgressError } from "../../egress/dial.ts"
+import { openProxy } from "../../egress/proxy.ts"
+import { RunnerError } from "../../failures.ts"
+import type { ProcessEnd } from "../../sandbox/process.ts"
+import { findProgram } from "../../sandbox/sandbox.ts"
+import { startProcess } from "../../sandbox/start.ts"
+import type { RunContext } from "../../tasks/run-context.ts"
+import { readDriverLine } from "./driver-lines.ts"
+import type { DriverDone, DriverError, DriverLine } from "./driver-lines.ts"
+import { DRIVER_FOLDER, NODE_PATH } from "./environment.ts"
+import type { YtdlpEnvironment } from "./environment.ts"
+
+/** V8 reserves far more addresses than it uses. */
+const MEMORY_BYTES = 64 * 1024 ** 3
+
+/** What a page is asked for. */
+export type PageJob = {
+  url: string
+  mode: "download" | "metadata"
+  quality: string
+  audioFormat?: string | undefined
+  subtitles: readonly string[]
+  start?: number | undefined
+  end?: number | undefined
+  /** The most bytes that the media may have. */
+  bytesMax: number
+}
+
+/** How the driver is run for a job. */
+export type DriverRun = {
+  job: PageJob
+  ytdlp: YtdlpEnvironment
+  cookies: string | null
+  /** The most bytes that may come in, pages and all. */
+  receivedBytesMax: number
+  timeLimitMs: number
+  onSpawn: () => void
+  onProgress: (line: Extract<DriverLine, { kind: "progress" }>) => void
+}
+
+/** The last line of the driver, if it said one, and what came of its process and its proxy. */
+export type DriverEnd = {
+  last: DriverDone | DriverError | null
+  end: ProcessEnd
+  refusals: readonly EgressError[]
+  isTooLarge: boolean
+}
+
+/** Runs yt-dlp once in a run's workspace, with a way out of its own. */
+export async function runDriver(context: RunContext, run: DriverRun): Promise<DriverEnd> {
+  const { settings, signal, taskSandbox, workspace } = context
+  await using folder = await makeSocketFolder()
+  await using proxy = await openProxy({
+    socketPath: join(folder.path, "s"),
+    uid: taskSandbox.uid,
+    dial: makeDial({ allowedHosts: settings.egress.allowedHosts, upstream: settings.egress.proxy }),
+    bytesMax: run.receivedBytesMax,
+    signal,
+  })
+  const programs = {
+    ffmpeg: findProgram(settings.toolPaths.ffmpeg),
+    ffprobe: findProgram(settings.toolPaths.ffprobe),
+    node: NODE_PATH,
+  }
+  let last: DriverDone | DriverError | null = null
+  const started = startProcess({
+    tool: run.ytdlp.python,
+    argv: ["-I", "-S", "-B", join(DRIVER_FOLDER, "main.py")],
+    stdin: JSON.stringify({
+      ...run.job,
+      ...programs,
+      cookies: run.cookies,
+      packages: run.ytdlp.packages,
+      proxy: proxy.url,
+    }),
+    taskSandbox,
+    cwd: workspace,
+    access: "write",
+    network: proxy.socketPath,
+    mayFork: true,
+    run: Object.values(programs),
+    read: run.ytdlp.read,
+    memoryBytes: MEMORY_BYTES,
+    timeLimitMs: run.timeLimitMs,
+    signal,
+    onProgressLine: (text) => {
+      const line = readDriverLine(text)
+      if (line?.kind === "progress") run.onProgress(line)
+      if (line?.kind === "done" || line?.kind === "error") last = line
+    },
+  })
+  if (started.pid !== null) run.onSpawn()
+  const end = await started.finished
+  context.status.processingMs += end.wallMs
+  signal.throwIfAborted()
+  if (end.cause === "spawn_failed") {
+    const cause = new Error(end.spawnError ?? "")
+    throw new RunnerError("internal", "yt-dlp could not be started.", { cause })
+  }
+  return { last, end, refusals: proxy.refusals(), isTooLarge: proxy.isTooLarge() }
+}
+
+/** A folder for a socket that the tool's user may pass through, and not list. */
+async function makeSocketFolder() {
+  const path = await mkdtemp(join(tmpdir(), "lathe-"))
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}
