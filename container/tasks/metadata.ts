@@ -24,6 +24,7 @@ async function runMetadataTask(
   })
   if ("failure" in answer) return answer
   const found = readMetadata(work.url, answer.metadata)
-  if (!found) throw new RunnerError("internal", "yt-dlp described the video in a form that is unknown.")
+  if (!found)
+    throw new RunnerError("internal", "yt-dlp described the video in a form that is unknown.")
   return { result: { kind: "metadata", metadata: found } }
 }

@@ -64,13 +64,18 @@ async function ask(context: RunContext, run: DriverRun): Promise<DriverDone | Pa
   const ended = await runDriver(context, run)
   if (ended.last?.kind === "done") return ended.last
   const clean = cleaner(context, run)
-  if (ended.last?.kind !== "error") return { failure: explainEnd(context, run, ended), mayPass: false }
+  if (ended.last?.kind !== "error")
+    return { failure: explainEnd(context, run, ended), mayPass: false }
   const { bytesMax } = run.job
   return explainPage(ended.last, { ...ended, bytesMax, clean })
 }
 
 /** Why the driver ended without a word, or was ended. */
-function explainEnd(context: RunContext, run: DriverRun, { end, isTooLarge }: DriverEnd): TaskFailure {
+function explainEnd(
+  context: RunContext,
+  run: DriverRun,
+  { end, isTooLarge }: DriverEnd,
+): TaskFailure {
   const { bytesMax } = run.job
   const isLarge = isTooLarge || end.cause === "disk_limit" || end.cause === "file_limit"
   if (end.cause === "disk_full" || end.wasDiskFull) {
@@ -81,7 +86,8 @@ function explainEnd(context: RunContext, run: DriverRun, { end, isTooLarge }: Dr
     return callerFailure("too_large", sentence)
   }
   if (end.cause === "time_limit" || end.cause === "cpu_limit") {
-    const sentence = "The site was too slow: the video was not there in the time that a fetch may take."
+    const sentence =
+      "The site was too slow: the video was not there in the time that a fetch may take."
     return callerFailure("too_slow", sentence)
   }
   const lines = cleaner(context, run)(end.stderrTail.split("\n"))

@@ -26,7 +26,10 @@ export function cleanPageLines(
   const text = hidden.reduce((rest, secret) => rest.replaceAll(secret, "***"), lines.join("\n"))
   const cleaned = cleanLines(text, workspace).map((line) => {
     const short = ADVICE.reduce((rest, advice) => rest.replace(advice, ""), line)
-    return short.replace(PATHS, "...").replace(/^(?:ERROR|WARNING): /, "").trim()
+    return short
+      .replace(PATHS, "...")
+      .replace(/^(?:ERROR|WARNING): /, "")
+      .trim()
   })
   return [...new Set(cleaned)].filter((line) => line !== "")
 }

@@ -36,7 +36,16 @@ export type DownloadedPage = {
 /** Downloads the media of a page into the workspace, as it is, and makes sure that it is media. */
 export async function downloadPage(
   context: RunContext,
-  { url, quality = "best", audioFormat, subtitles = [], start, end, bytesMax, ...rest }: PageDownload,
+  {
+    url,
+    quality = "best",
+    audioFormat,
+    subtitles = [],
+    start,
+    end,
+    bytesMax,
+    ...rest
+  }: PageDownload,
 ): Promise<DownloadedPage | TaskFailure> {
   const mode = "download" as const
   const job = { url, mode, quality, audioFormat, subtitles, start, end, bytesMax }
@@ -76,7 +85,13 @@ async function findSubtitles(workspace: string, title: string | null, done: Driv
     const sizeBytes = await sizeOf(workspace, name)
     if (sizeBytes === null) continue
     const extension = `${language.replaceAll(/[^A-Za-z0-9-]+/g, "-")}.vtt`
-    found.push({ index, language, workspaceName: name, name: fileNameOf(title, extension), sizeBytes })
+    found.push({
+      index,
+      language,
+      workspaceName: name,
+      name: fileNameOf(title, extension),
+      sizeBytes,
+    })
   }
   return found
 }
@@ -88,7 +103,8 @@ async function sizeOf(workspace: string, name: string): Promise<number | null> {
 }
 
 function noMedia(lines: string[]): TaskFailure {
-  const message = "What the URL leads to is no video and no sound: give the URL of one, or of its page."
+  const message =
+    "What the URL leads to is no video and no sound: give the URL of one, or of its page."
   return callerFailure("unsupported_site", message, lines)
 }
 

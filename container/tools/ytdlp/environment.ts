@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { findProgram } from "../../sandbox/sandbox.ts"
+import { findProgram } from "../../sandbox/paths.ts"
 import type { RunnerSettings } from "../../settings.ts"
 import { ytdlpFolder } from "./version.ts"
 
@@ -18,7 +18,9 @@ export type YtdlpEnvironment = {
 }
 
 /** Where yt-dlp is, the version that the operator asked for before the built-in one; null: nowhere. */
-export function findYtdlp({ toolPaths }: Pick<RunnerSettings, "toolPaths">): YtdlpEnvironment | null {
+export function findYtdlp({
+  toolPaths,
+}: Pick<RunnerSettings, "toolPaths">): YtdlpEnvironment | null {
   const link = toolPaths["yt-dlp"]
   if (!existsSync(link)) return null
   const library = join(dirname(dirname(link)), "lib")

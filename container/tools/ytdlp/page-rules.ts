@@ -19,7 +19,8 @@ export const PAGE_RULES: readonly PageRule[] = [
   {
     code: "invalid_input",
     types: ["CookieLoadError"],
-    sentence: "The cookies cannot be read: send them in Netscape's format, one cookie in each line.",
+    sentence:
+      "The cookies cannot be read: send them in Netscape's format, one cookie in each line.",
   },
   {
     code: "geo_blocked",
@@ -70,12 +71,14 @@ export const PAGE_RULES: readonly PageRule[] = [
     types: ["UnsupportedError"],
     words:
       /Unsupported (?:URL|page|playlist|embed|media|content)|not (?:a )?(?:valid URL|video|a media file)|no (?:video|media|audio|playable)[^.]{0,40}(?:found|available|on|in)|does not have (?:a|any) video|Requested format is not available|extracted extension|URL could be|not supported/i,
-    sentence: "No video that can be fetched is on this page: give the URL of a page that shows one.",
+    sentence:
+      "No video that can be fetched is on this page: give the URL of a page that shows one.",
   },
   {
     code: "too_many_redirects",
     words: /redirect(?:ion)? loop|too many redirects|Exceeded \d+ redirects/i,
-    sentence: "The site redirects without end: open the page in a browser, and give the URL that it ends at.",
+    sentence:
+      "The site redirects without end: open the page in a browser, and give the URL that it ends at.",
   },
   {
     code: "too_slow",
@@ -91,15 +94,24 @@ export const PAGE_RULES: readonly PageRule[] = [
   },
   {
     code: "site_changed",
-    types: ["RegexNotFoundError", "JSONDecodeError", "KeyError", "TypeError", "AttributeError", "IndexError"],
-    words: /Unable to extract|report this issue|nsig|JS challenge|Failed to parse|No video formats found/i,
+    types: [
+      "RegexNotFoundError",
+      "JSONDecodeError",
+      "KeyError",
+      "TypeError",
+      "AttributeError",
+      "IndexError",
+    ],
+    words:
+      /Unable to extract|report this issue|nsig|JS challenge|Failed to parse|No video formats found/i,
     sentence:
       "The site has changed, and this service's yt-dlp does not know it yet: try again later, or ask the operator to update yt-dlp.",
   },
   {
     code: "connection_failed",
     types: ["CertificateVerifyError", "SSLError"],
-    sentence: "No secure connection to the site could be made: its certificate or its TLS is not valid.",
+    sentence:
+      "No secure connection to the site could be made: its certificate or its TLS is not valid.",
   },
   {
     code: "connection_failed",
@@ -117,10 +129,16 @@ export function explainStatus(status: number): { code: FailureCode; sentence: st
     return { code: "login_required", sentence }
   }
   if (status === 404 || status === 410) {
-    return { code: "not_found", sentence: `${answered}: it has no such page or video. Check the URL.` }
+    return {
+      code: "not_found",
+      sentence: `${answered}: it has no such page or video. Check the URL.`,
+    }
   }
   if (status === 429) {
-    return { code: "rate_limited_by_site", sentence: `${answered}, too many requests: try again later.` }
+    return {
+      code: "rate_limited_by_site",
+      sentence: `${answered}, too many requests: try again later.`,
+    }
   }
   if (status === 451) {
     const sentence = `${answered}: it may not show this in the country that this service asks from.`
