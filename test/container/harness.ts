@@ -12,6 +12,7 @@ import type { Handler } from "../../container/server/http-adapter.ts"
 import { makeRunner } from "../../container/server/server.ts"
 import { makeSettings, readEnvironment } from "../../container/settings.ts"
 import type { RunnerSettings } from "../../container/settings.ts"
+import { FETCH_PYTHON_PATH } from "../../scripts/setup/yt-dlp.ts"
 import { runnerHeaders } from "../../src/contract/protocol.ts"
 import type { OutputReport, Report } from "../../src/contract/report.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
@@ -51,7 +52,12 @@ export async function startHarness(
   choice?: SandboxChoice,
 ): Promise<Harness> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
-  const settings = { ...makeSettings(readEnvironment({})), capacity: 2, workDir, ...differing }
+  const settings = {
+    ...makeSettings(readEnvironment({ FETCH_PYTHON_PATH })),
+    capacity: 2,
+    workDir,
+    ...differing,
+  }
   const io = makeIoServer("a-token")
   const choosing = choice ? Promise.resolve(choice) : chooseOnce(settings)
   const runner = makeRunner(settings, () => choosing)

@@ -1,0 +1,73 @@
+import type { RunnerSettings } from "../../../container/settings.ts"
+import type { Report } from "../../../src/contract/report.ts"
+import type { TaskOrder } from "../../../src/contract/task.ts"
+import { fetchTask } from "../../../src/contract/tasks/fetch.ts"
+import type { FetchResult, FetchWork } from "../../../src/contract/tasks/fetch.ts"
+import { metadataTask } from "../../../src/contract/tasks/metadata.ts"
+import { openSite } from "../../support/site/site.ts"
+import type { Site } from "../../support/site/site.ts"
+import { startHarness } from "../harness.ts"
+import type { Harness } from "../harness.ts"
+
+/** A runner with the real yt-dlp, and the one web site that it may reach. */
+export type FetchHarness = AsyncDisposable & {
+  site: Site
+  harness: Harness
+  /** Fetches a path of the site, or a URL, and returns the last report. */
+  fetch(path: string, differing?: Partial<FetchWork>, more?: Partial<TaskOrder>): Promise<Report>
+  metadata(path: string, more?: Partial<TaskOrder>): Promise<Report>
+}
+
+/** Starts a runner and a site; `differing` are settings of the runner. */
+export async function startFetchHarness(
+  differing: Partial<RunnerSettings> = {},
+): Promise<FetchHarness> {
+  const site = await openSite()
+  const egress = { allowedHosts: [site.host], proxy: null, sites: [] }
+  const harness = await startHarness({ egress, ...differing })
+  async function finish(work: FetchWork | Record<string, unknown>, more?: Partial<TaskOrder>) {
+    harness.io.reports.length = 0
+    harness.io.outputs.clear()
+    const order = harness.order([["x"]], { ...more, work: { kind: "", ...work } })
+    return await harness.finish(order)
+  }
+  return {
+    site,
+    harness,
+    fetch(path, of, more) {
+      const url = path.includes("://") ? path : site.url(path)
+      return finish({ ...DEFAULT_WORK, url, ...of }, more)
+    },
+    metadata(path, more) {
+      const url = path.includes("://") ? path : site.url(path)
+      return finish({ kind: "metadata", url, run_seconds_max: 30 }, more)
+    },
+    async [Symbol.asyncDispose]() {
+      const left = await harness.workspaces()
+      await harness.close()
+      await site.close()
+      if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+    },
+  }
+}
+
+const DEFAULT_WORK = {
+  kind: "fetch" as const,
+  quality: "best" as const,
+  subtitles: [],
+  bytes_max: 1024 ** 3,
+  run_seconds_max: 60,
+  outputs: ["media", "subtitles_1", "subtitles_2"].map((key) => ({ key, name: key })),
+}
+
+/** What a fetch reported that went well. */
+export function fetched(report: Report): FetchResult {
+  if (report.kind === "finished") return fetchTask.result.parse(report.result)
+  throw new Error(`It did not go well: ${JSON.stringify(report)}`)
+}
+
+/** What a page was found to have. */
+export function described(report: Report) {
+  if (report.kind === "finished") return metadataTask.result.parse(report.result).metadata
+  throw new Error(`It did not go well: ${JSON.stringify(report)}`)
+}
