@@ -5,7 +5,7 @@ import type { RunnerSettings } from "../../settings.ts"
 import { ytdlpFolder } from "./version.ts"
 
 /** The driver, which the sandbox lets yt-dlp's Python read. */
-export const DRIVER_FOLDER = join(import.meta.dirname, "driver")
+const DRIVER_FOLDER = join(import.meta.dirname, "driver")
 
 /** What yt-dlp runs with. */
 export type YtdlpEnvironment = {
@@ -30,6 +30,11 @@ export function findYtdlp({
   const python = findProgram(link)
   const read = [DRIVER_FOLDER, join(dirname(dirname(python)), "lib"), ...packages]
   return { python, packages, read: [...new Set(read)].filter((path) => existsSync(path)) }
+}
+
+/** The words that start a program of the driver: Python reads nothing but what it is told of. */
+export function pythonArgv(program: string): string[] {
+  return ["-I", "-S", "-B", join(DRIVER_FOLDER, program)]
 }
 
 /** Node, which yt-dlp has sites' JavaScript run by. */

@@ -11,7 +11,7 @@ import { startProcess } from "../../sandbox/start.ts"
 import type { RunContext } from "../../tasks/run-context.ts"
 import { readDriverLine } from "./driver-lines.ts"
 import type { DriverDone, DriverError, DriverLine } from "./driver-lines.ts"
-import { DRIVER_FOLDER, NODE_PATH } from "./environment.ts"
+import { NODE_PATH, pythonArgv } from "./environment.ts"
 import type { YtdlpEnvironment } from "./environment.ts"
 
 /** V8 reserves far more addresses than it uses. */
@@ -69,7 +69,7 @@ export async function runDriver(context: RunContext, run: DriverRun): Promise<Dr
   let last: DriverDone | DriverError | null = null
   const started = startProcess({
     tool: run.ytdlp.python,
-    argv: ["-I", "-S", "-B", join(DRIVER_FOLDER, "main.py")],
+    argv: pythonArgv("main.py"),
     stdin: JSON.stringify({
       ...run.job,
       ...programs,

@@ -4,7 +4,6 @@ FORMATS_MAX = 200
 
 FIELDS = (
     "webpage_url",
-    "title",
     "duration",
     "view_count",
     "like_count",
@@ -32,14 +31,13 @@ FORMAT_FIELDS = (
 )
 
 
-def describe_metadata(info: dict) -> dict:
+def describe_metadata(info: dict, title: str | None) -> dict:
     """Plain values alone, whatever an extractor put in their place."""
     # A video of one format is its own format.
     formats = info.get("formats") or ([info] if info.get("url") else [])
     return {
         **_plain(info, FIELDS),
-        # yt-dlp adds the time to the title of a live stream.
-        "title": _text(info.get("fulltitle")) or _text(info.get("title")),
+        "title": title,
         "formats": [_plain(each, FORMAT_FIELDS) for each in list(formats)[-FORMATS_MAX:]],
     }
 
@@ -47,6 +45,3 @@ def describe_metadata(info: dict) -> dict:
 def _plain(values: dict, names: tuple[str, ...]) -> dict:
     return {name: values[name] for name in names if isinstance(values.get(name), (str, int, float))}
 
-
-def _text(value) -> str | None:
-    return value if isinstance(value, str) and value else None

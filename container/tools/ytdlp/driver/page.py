@@ -1,7 +1,5 @@
 """The one video of a page: what it is, and its download."""
 
-import os
-
 from downloaders import use_native_downloaders
 from judge import judge, judge_made
 from metadata import describe_metadata
@@ -24,13 +22,14 @@ def fetch(job: dict, log, tell) -> dict:
     ydl = YoutubeDL(make_options(job, log))
     info = find_video(ydl, job["url"])
     if job["mode"] == "metadata":
-        return {"metadata": describe_metadata(info)}
+        return {"metadata": describe_metadata(info, title_of(info))}
+    title = title_of(info)
     judge(info, job)
-    tell("info", title=info.get("title"), duration=info.get("duration"))
+    tell("info", title=title, duration=info.get("duration"))
     media = download(ydl, info, job, tell)
     judge_made(media, job["bytesMax"])
     return {
-        "title": info.get("title"),
+        "title": title,
         "duration": info.get("duration"),
         "media": media,
         "subtitles": fetch_subtitles(ydl, info, job["subtitles"]),
@@ -56,22 +55,23 @@ def find_video(ydl: YoutubeDL, url: str) -> dict:
     raise Refusal("unsupported_site")
 
 
+def title_of(info: dict) -> str | None:
+    """The title, without the number that yt-dlp gives each `<video>` of a page."""
+    title = info.get("fulltitle") or info.get("title")
+    is_numbered = info.get("extractor") == "html5" and isinstance(title, str)
+    return title.removesuffix(" (1)") if is_numbered else title
+
+
 def download(ydl: YoutubeDL, info: dict, job: dict, tell) -> str:
     """Downloads the video that was found, and returns the name of its file."""
-    section = Section.of(job, info)
-    section.prepare(ydl, info)
     if job["quality"] == "audio" and (job.get("audioFormat") or _has_picture(info)):
         codec = job.get("audioFormat") or "best"
         ydl.add_post_processor(FFmpegExtractAudioPP(ydl, preferredcodec=codec))
     progress = Progress(info, job["bytesMax"], tell)
     ydl.add_progress_hook(progress.hook)
-    made = ydl.process_ie_result(info, download=True)
+    name = Section.of(job, info).download(ydl, info)
     progress.end()
-    downloads = (made or {}).get("requested_downloads") or []
-    paths = [each["filepath"] for each in downloads if each.get("filepath")]
-    if len(paths) != 1 or not os.path.isfile(paths[0]):
-        raise Refusal("incomplete")
-    return section.cut(ydl, os.path.basename(paths[0]))
+    return name
 
 
 def _has_picture(info: dict) -> bool:

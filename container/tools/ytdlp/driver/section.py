@@ -1,13 +1,15 @@
 """The part of a video between two times."""
 
 import os
+import re
 
 from refusal import Refusal
 from yt_dlp import YoutubeDL
 from yt_dlp.postprocessor import FFmpegPostProcessor
 from yt_dlp.postprocessor.common import PostProcessor
+from yt_dlp.utils import DownloadError
 
-SECONDS_MIN = 0.05
+FFMPEG_FAILED = re.compile(r"ffmpeg exited|Postprocessing: ")
 
 
 class Section:
@@ -17,37 +19,49 @@ class Section:
         self.start = start
         self.end = end
         self.has_picture = has_picture
-        self._is_local = False
 
     @staticmethod
     def of(job: dict, info: dict) -> "Section":
-        return Section(job.get("start") or 0, job.get("end"), info.get("vcodec") != "none")
+        has_picture = job["quality"] != "audio" and info.get("vcodec") != "none"
+        return Section(job.get("start") or 0, job.get("end"), has_picture)
 
     @property
     def is_whole(self) -> bool:
         return not self.start and self.end is None
 
-    def prepare(self, ydl: YoutubeDL, info: dict) -> None:
-        """Has ffmpeg download the section alone, where it needs nothing that is secret for that."""
+    def download(self, ydl: YoutubeDL, info: dict) -> str:
+        """Downloads the section alone, or, where that cannot be, all of it, which is cut here."""
         if self.is_whole:
-            return
-        self._is_local = _needs_secrets(ydl, info)
-        if self._is_local:
-            return
+            return _download(ydl, info)
+        if not _needs_secrets(ydl, info):
+            name = self._download_alone(ydl, info)
+            if name is not None:
+                return name
+            _remove_remains()
+        name = _download(ydl, info)
+        duration = _duration_of(ydl, name)
+        if duration is not None and self.start >= duration:
+            raise Refusal("invalid_input", start=self.start, duration=duration)
+        return self._cut_file(ydl, name)
+
+    def _download_alone(self, ydl: YoutubeDL, info: dict) -> str | None:
+        """Has ffmpeg download the section; None where it cannot, as of a server without ranges."""
         end = float("inf") if self.end is None else self.end
         ydl.params["download_ranges"] = lambda *_: [{"start_time": self.start, "end_time": end}]
         if self.has_picture:
             # A cut at other places than key frames takes new frames, which MP4 takes quickest.
             ydl.params["force_keyframes_at_cuts"] = True
             ydl.add_post_processor(IntoMp4(ydl), when="video")
-
-    def cut(self, ydl: YoutubeDL, name: str) -> str:
-        """Cuts a file that was downloaded whole; returns the name of the section's file."""
-        if self._is_local:
-            name = self._cut_file(ydl, name)
-        if not self.is_whole and os.path.getsize(name) == 0:
-            raise Refusal("invalid_input", start=self.start, duration=None)
-        return name
+        try:
+            # A copy, since yt-dlp changes what it is given.
+            name = _download(ydl, {**info})
+            return name if _duration_of(ydl, name) else None
+        except DownloadError as error:
+            if FFMPEG_FAILED.search(str(error)):
+                return None
+            raise
+        finally:
+            ydl.params.pop("download_ranges")
 
     def _cut_file(self, ydl: YoutubeDL, name: str) -> str:
         stem, extension = os.path.splitext(name)
@@ -65,7 +79,30 @@ class IntoMp4(PostProcessor):
     """Has a section written as MP4, whatever the video is."""
 
     def run(self, info: dict):
+        if "section_start" not in info:
+            return [], info
         return [], {**info, "ext": "mp4"}
+
+
+def _download(ydl: YoutubeDL, info: dict) -> str:
+    """Downloads what was found, and returns the name of the one file that it made."""
+    made = ydl.process_ie_result(info, download=True)
+    downloads = (made or {}).get("requested_downloads") or []
+    paths = [each["filepath"] for each in downloads if each.get("filepath")]
+    if len(paths) != 1 or not os.path.isfile(paths[0]):
+        raise Refusal("incomplete")
+    return os.path.basename(paths[0])
+
+
+def _duration_of(ydl: YoutubeDL, name: str) -> float | None:
+    return FFmpegPostProcessor(ydl)._get_real_video_duration(name, fatal=False)
+
+
+def _remove_remains() -> None:
+    """Removes what ffmpeg has written, which yt-dlp would take for the beginning of the media."""
+    for name in os.listdir():
+        if name.startswith("media."):
+            os.remove(name)
 
 
 def _needs_secrets(ydl: YoutubeDL, info: dict) -> bool:

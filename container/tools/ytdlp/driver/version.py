@@ -1,0 +1,11 @@
+"""Prints the version of yt-dlp: `python -I -S -B version.py FOLDER...`, the folders of packages."""
+
+import os
+import runpy
+import sys
+
+for folder in sys.argv[1:]:
+    path = os.path.join(folder, "yt_dlp", "version.py")
+    if os.path.isfile(path):
+        print("yt-dlp version", runpy.run_path(path)["__version__"])
+        break
