@@ -18,9 +18,8 @@ export function healthHandler(
   return async () => {
     const choice = await latestChoice()
     const folder = ytdlpFolder()
-    if (!asked || asked.folder !== folder) {
-      const versions = readToolVersions(settings, choice.sandbox)
-      asked = choice.sandbox ? { folder, versions } : null
+    if (choice.sandbox && asked?.folder !== folder) {
+      asked = { folder, versions: readToolVersions(settings, choice.sandbox) }
     }
     return Response.json({
       status: choice.sandbox ? "ok" : "degraded",

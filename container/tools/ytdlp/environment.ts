@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { findProgram } from "../../sandbox/paths.ts"
+import type { Grants } from "../../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../../settings.ts"
 import { ytdlpFolder } from "./version.ts"
 
@@ -15,6 +16,8 @@ export type YtdlpEnvironment = {
   packages: string[]
   /** What Python reads beside its packages. */
   read: string[]
+  /** What yt-dlp itself starts; Node runs the JavaScript of sites. */
+  programs: { ffmpeg: string; ffprobe: string; node: string }
 }
 
 /** Where yt-dlp is, the version that the operator asked for before the built-in one; null: nowhere. */
@@ -29,7 +32,12 @@ export function findYtdlp({
   if (!packages.some((folder) => existsSync(join(folder, "yt_dlp")))) return null
   const python = findProgram(link)
   const read = [DRIVER_FOLDER, join(dirname(dirname(python)), "lib"), ...packages]
-  return { python, packages, read: [...new Set(read)].filter((path) => existsSync(path)) }
+  const programs = {
+    ffmpeg: findProgram(toolPaths.ffmpeg),
+    ffprobe: findProgram(toolPaths.ffprobe),
+    node: realpathSync(process.execPath),
+  }
+  return { python, packages, read: [...new Set(read)].filter((path) => existsSync(path)), programs }
 }
 
 /** The words that start a program of the driver: Python reads nothing but what it is told of. */
@@ -37,8 +45,10 @@ export function pythonArgv(program: string): string[] {
   return ["-I", "-S", "-B", join(DRIVER_FOLDER, program)]
 }
 
-/** Node, which yt-dlp has sites' JavaScript run by. */
-export const NODE_PATH = realpathSync(process.execPath)
+/** What the sandbox grants to yt-dlp beside its way out. */
+export function grantsOf({ read, programs }: YtdlpEnvironment): Grants {
+  return { read, run: Object.values(programs), mayFork: true }
+}
 
 function foldersIn(library: string): string[] {
   if (!existsSync(library)) return []

@@ -6,16 +6,12 @@ import type { EgressError } from "../../egress/dial.ts"
 import { openProxy } from "../../egress/proxy.ts"
 import { RunnerError } from "../../failures.ts"
 import type { ProcessEnd } from "../../sandbox/process.ts"
-import { findProgram } from "../../sandbox/paths.ts"
 import { startProcess } from "../../sandbox/start.ts"
 import type { RunContext } from "../../tasks/run-context.ts"
 import { readDriverLine } from "./driver-lines.ts"
 import type { DriverDone, DriverError, DriverLine } from "./driver-lines.ts"
-import { NODE_PATH, pythonArgv } from "./environment.ts"
+import { grantsOf, pythonArgv } from "./environment.ts"
 import type { YtdlpEnvironment } from "./environment.ts"
-
-/** V8 reserves far more addresses than it uses. */
-const MEMORY_BYTES = 64 * 1024 ** 3
 
 /** What a page is asked for. */
 export type PageJob = {
@@ -61,18 +57,13 @@ export async function runDriver(context: RunContext, run: DriverRun): Promise<Dr
     bytesMax: run.receivedBytesMax,
     signal,
   })
-  const programs = {
-    ffmpeg: findProgram(settings.toolPaths.ffmpeg),
-    ffprobe: findProgram(settings.toolPaths.ffprobe),
-    node: NODE_PATH,
-  }
   let last: DriverDone | DriverError | null = null
   const started = startProcess({
     tool: run.ytdlp.python,
     argv: pythonArgv("main.py"),
     stdin: JSON.stringify({
       ...run.job,
-      ...programs,
+      ...run.ytdlp.programs,
       cookies: run.cookies,
       packages: run.ytdlp.packages,
       proxy: proxy.url,
@@ -81,10 +72,7 @@ export async function runDriver(context: RunContext, run: DriverRun): Promise<Dr
     cwd: workspace,
     access: "write",
     network: proxy.socketPath,
-    mayFork: true,
-    run: Object.values(programs),
-    read: run.ytdlp.read,
-    memoryBytes: MEMORY_BYTES,
+    ...grantsOf(run.ytdlp),
     timeLimitMs: run.timeLimitMs,
     signal,
     onProgressLine: (text) => {

@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
+import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
+import { startProcess } from "../../../../container/sandbox/start.ts"
+import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
+import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
+import { findYtdlp, grantsOf } from "../../../../container/tools/ytdlp/environment.ts"
+import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
+
+test("yt-dlp has a site's JavaScript run by Node in the sandbox, by scripts of its own", async () => {
+  const settings = makeSettings(readEnvironment({ FETCH_PYTHON_PATH }))
+  const { sandbox } = await chooseSandbox(settings)
+  const ytdlp = findYtdlp(settings)
+  if (!sandbox || !ytdlp) throw new Error("There is no sandbox, or no yt-dlp.")
+  const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
+  const taskSandbox = openTaskSandbox(sandbox)
+  const workspace = await makeWorkspace(workDir, { taskId: "a", fence: 1 }, taskSandbox.uid)
+  const grants = grantsOf(ytdlp)
+  const { finished } = startProcess({
+    tool: ytdlp.python,
+    argv: ["-I", "-S", "-B", join(import.meta.dirname, "challenge.py")],
+    stdin: JSON.stringify({
+      mode: "metadata",
+      quality: "best",
+      proxy: "http://127.0.0.1:3128",
+      driver: join(import.meta.dirname, "../../../../container/tools/ytdlp/driver"),
+      packages: ytdlp.packages,
+      ...ytdlp.programs,
+    }),
+    taskSandbox,
+    cwd: workspace,
+    access: "write",
+    ...grants,
+    read: [...(grants.read ?? []), import.meta.dirname],
+    timeLimitMs: 20_000,
+    stdoutBytesMax: 4096,
+    signal: new AbortController().signal,
+  })
+  const { stdout, stderrTail } = await finished
+  await closeTaskSandbox(taskSandbox, workspace)
+  await rm(workDir, { recursive: true })
+  expect(stderrTail).toBe("")
+  expect(JSON.parse(stdout)).toEqual({
+    answers: [{ abc: "cba", xyz: "zyx" }],
+    remote: [],
+    script: "ScriptSource.PYPACKAGE",
+  })
+})
