@@ -4,7 +4,7 @@ import { IMPORT_KEY, importTask } from "../contract/tasks/import.ts"
 import type { ImportResult } from "../contract/tasks/import.ts"
 import { probeTask } from "../contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../contract/tasks/probe.ts"
-import { outputObjectKey } from "../storage/objects.ts"
+import { outputObjectKey, RESUMABLE_FENCE } from "../storage/objects.ts"
 import type { File } from "../storage/schema/files.ts"
 import type { Task } from "../storage/schema/tasks.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
@@ -45,7 +45,7 @@ export function resultWithout({ work }: Task, { message }: Failure): TaskResult 
 /** The file is stored, and comes to its end with its probe, which may need a larger runner now. */
 function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): InputFinish {
   const { accountId, id: taskId } = task
-  const fence = result.is_resumable ? 0 : task.fence
+  const fence = result.is_resumable ? RESUMABLE_FENCE : task.fence
   const set = {
     name: fileNameOf(result.name),
     sizeBytes: result.size_bytes,

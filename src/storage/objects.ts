@@ -20,9 +20,12 @@ export function attemptPrefix(accountId: string, { taskId, fence }: TaskAttempt)
   return `${accountId}/tasks/${taskId}/${fence}/`
 }
 
-/** Prefixes of a task's dispatches before the one at `task.fence`. */
-export function earlierPrefixes(task: Task): string[] {
-  const fences = Array.from({ length: Math.max(0, task.fence - 1) }, (_, index) => index + 1)
+/** The attempt that no dispatch is: what lies below its prefix is kept from one run to the next. */
+export const RESUMABLE_FENCE = 0
+
+/** Prefixes of a task's dispatches up to the one at `task.fence`, and of what is kept between them. */
+export function attemptPrefixes(task: Pick<Task, "id" | "accountId" | "fence">): string[] {
+  const fences = Array.from({ length: task.fence + 1 }, (_, fence) => fence)
   return fences.map((fence) => attemptPrefix(task.accountId, { taskId: task.id, fence }))
 }
 
@@ -68,6 +71,16 @@ export async function abortUpload(bucket: R2Bucket, upload: Upload): Promise<voi
   try {
     await bucket.resumeMultipartUpload(upload.objectKey, upload.multipartId).abort()
   } catch (error) {
-    if (!/10024|does not exist|NoSuchUpload/i.test(String(error))) throw error
+    if (!isUploadMissing(error)) throw error
   }
+}
+
+/** Whether R2 knows no such upload: it was aborted, or is complete. */
+export function isUploadMissing(error: unknown): boolean {
+  return /10024|does not exist|NoSuchUpload/i.test(String(error))
+}
+
+/** Whether R2 does not complete an upload of these parts: one is another than it has, or none. */
+export function isPartWrong(error: unknown): boolean {
+  return /\((?:10011|10025|10048)\)/.test(String(error))
 }

@@ -1,7 +1,7 @@
-import { and, asc, eq, gte, isNotNull, isNull, lt, sql } from "drizzle-orm"
+import { and, asc, desc, eq, gte, isNotNull, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
-import { uploads } from "./schema/uploads.ts"
+import { uploadParts, uploads } from "./schema/uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
 
 /** Notes bytes that are about to be written, before the first of them is. */
@@ -15,12 +15,46 @@ export async function openUpload(
     .onConflictDoNothing()
 }
 
-/** Removes an upload's row, once its bytes are an object of somebody or are gone. */
+/** Removes an upload's rows, once its bytes are an object of somebody or are gone. */
 export async function closeUpload(
   { accountId, sql: database }: AccountDatabase,
   id: string,
 ): Promise<void> {
-  await database.delete(uploads).where(and(eq(uploads.id, id), eq(uploads.accountId, accountId)))
+  const isOurs = and(eq(uploads.id, id), eq(uploads.accountId, accountId))
+  await database.batch([
+    database
+      .delete(uploadParts)
+      .where(
+        and(eq(uploadParts.uploadId, id), sql`exists (select 1 from ${uploads} where ${isOurs})`),
+      ),
+    database.delete(uploads).where(isOurs),
+  ])
+}
+
+/** The uploads of an object, the newest first. */
+export async function listUploadsOf(
+  { accountId, sql: database }: AccountDatabase,
+  objectKey: string,
+): Promise<Upload[]> {
+  return await database
+    .select()
+    .from(uploads)
+    .where(and(eq(uploads.objectKey, objectKey), eq(uploads.accountId, accountId)))
+    .orderBy(desc(uploads.createdAt))
+}
+
+/** Makes an upload as young as one begun now, unless it is dying; true where it is. */
+export async function renewUpload(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+  now: number,
+): Promise<boolean> {
+  const renewed = await database
+    .update(uploads)
+    .set({ createdAt: now })
+    .where(and(eq(uploads.id, id), eq(uploads.accountId, accountId), isNull(uploads.dyingAt)))
+    .returning({ id: uploads.id })
+  return renewed.length === 1
 }
 
 /** Statements that make objects those of the rows of their batch, where `condition` holds. */

@@ -1,6 +1,8 @@
 import { describe } from "vitest"
 import type { IoUnderTest } from "../contracts/io-caller.ts"
 import { testIoRoutes } from "../contracts/io-routes.ts"
+import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
+import { resumablePlace } from "../support/io-resumable.ts"
 import { makeIoServer } from "../support/io-server.ts"
 
 function openStandIn(): Promise<IoUnderTest> {
@@ -21,6 +23,7 @@ function openStandIn(): Promise<IoUnderTest> {
       const place = member === undefined ? key : `${key}/${member}`
       return Promise.resolve(io.outputs.get(place) ?? null)
     },
+    readResumable: (key) => Promise.resolve(io.outputs.get(resumablePlace(key)) ?? null),
     endRun() {
       io.isRunOver = true
       return Promise.resolve()
@@ -32,4 +35,5 @@ function openStandIn(): Promise<IoUnderTest> {
 // The runner's tests are worth only as much as the stand-in that they run against.
 describe("the stand-in for the Worker's I/O routes", () => {
   testIoRoutes(openStandIn)
+  testResumableRoutes(openStandIn)
 })

@@ -19,6 +19,8 @@ export type IoUnderTest = {
     key: string,
     member?: string,
   ): Promise<{ bytes: Uint8Array; contentType: string | null } | null>
+  /** The same of an output that was stored by an upload which later runs go on with. */
+  readResumable(key: string): Promise<{ bytes: Uint8Array; contentType: string | null } | null>
   /** Ends the run, so that the token is one of a run that is over. */
   endRun(): Promise<void>
   close(): Promise<void>

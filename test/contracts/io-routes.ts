@@ -42,6 +42,9 @@ export function testIoRoutes(open: () => Promise<IoUnderTest>): void {
         [`/outputs/${output}`, { method: "PUT", body: "x" }],
         [`/outputs/${output}/members/a.png`, { method: "PUT", body: "x" }],
         [`/outputs/${output}/parts`, { method: "POST" }],
+        [`/outputs/${output}/resumable`, { method: "POST", body: "{}" }],
+        [`/outputs/${output}/resumable/parts/1`, { method: "PUT", body: "x" }],
+        [`/outputs/${output}/resumable/complete`, { method: "POST", body: "{}" }],
         ["/reports", report({ kind: "started" })],
       ]
     }

@@ -4,6 +4,7 @@ import { endJob } from "../../src/pipeline/settle/settle.ts"
 import { memberObjectKey, outputObjectKey } from "../../src/storage/objects.ts"
 import type { IoUnderTest } from "../contracts/io-caller.ts"
 import { testIoRoutes } from "../contracts/io-routes.ts"
+import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
 import { BOOT, startTask } from "../support/bundle.ts"
 import { ask, makeCaller, upload } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
@@ -32,11 +33,9 @@ async function openRoutes(): Promise<IoUnderTest> {
     outputKeys: ["out_1", "out_2"],
     async readStored(key, member) {
       const output = outputObjectKey(task.accountId, task, key)
-      const stored = await env.MEDIA.get(member ? memberObjectKey(output, member) : output)
-      if (!stored) return null
-      const contentType = stored.httpMetadata?.contentType ?? null
-      return { bytes: new Uint8Array(await stored.arrayBuffer()), contentType }
+      return await readObject(member ? memberObjectKey(output, member) : output)
     },
+    readResumable: (key) => readObject(outputObjectKey(task.accountId, { ...task, fence: 0 }, key)),
     async endRun() {
       await endJob(env, task, { state: "canceled", failure: CANCELED })
     },
@@ -44,6 +43,14 @@ async function openRoutes(): Promise<IoUnderTest> {
   }
 }
 
+async function readObject(objectKey: string) {
+  const stored = await env.MEDIA.get(objectKey)
+  if (!stored) return null
+  const contentType = stored.httpMetadata?.contentType ?? null
+  return { bytes: new Uint8Array(await stored.arrayBuffer()), contentType }
+}
+
 describe("the Worker's I/O routes", () => {
   testIoRoutes(openRoutes)
+  testResumableRoutes(openRoutes)
 })

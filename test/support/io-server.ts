@@ -3,12 +3,16 @@ import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contra
 import { report as reportSchema } from "../../src/contract/report.ts"
 import type { Report } from "../../src/contract/report.ts"
 import { fileKey } from "../../src/contract/task.ts"
+import { serveResumable } from "./io-resumable.ts"
+import type { ResumableUpload } from "./io-resumable.ts"
 
 export type StoredOutput = {
   bytes: Uint8Array<ArrayBuffer>
   contentType: string | null
   /** Sizes of its parts, in order; empty where it came whole. */
   partSizes: number[]
+  /** What an upload that later runs go on with was begun for. */
+  validator?: string
 }
 
 /** A stand-in for the Worker's routes of `/io/{task}`, over Maps. */
@@ -21,6 +25,8 @@ export type IoServer = {
   missingInputs: Set<string>
   /** Keys of outputs that may be stored; null for every key. */
   outputKeys: Set<string> | null
+  /** Uploads that later runs go on with, by their ids. */
+  resumables: Map<string, ResumableUpload>
   /** What was stored; members of a bundle as `<key>/<name>`. */
   outputs: Map<string, StoredOutput>
   reports: Report[]
@@ -48,6 +54,7 @@ export function makeIoServer(token: string): IoServer {
     taskId: null,
     inputs: new Map(),
     missingInputs: new Set(),
+    resumables: new Map(),
     outputKeys: null,
     outputs: new Map(),
     reports: [],
@@ -124,6 +131,7 @@ async function store(
   { place, rest }: { place: string; rest: string[] },
 ): Promise<Response> {
   const [word, number] = rest
+  if (word === "resumable") return await serveResumable(server, request, { place, rest })
   const route = `${request.method} ${word ?? ""}`
   if (route === "PUT ") return await storeWhole(server, request, place)
   if (route === "POST parts" && number === undefined) {
@@ -175,11 +183,11 @@ async function complete(server: IoServer, upload: Upload, request: Request): Pro
 }
 
 /** The body of a request; null where its length is not declared, or wrong. */
-async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
+export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
   const bytes = new Uint8Array(await request.arrayBuffer())
   return request.headers.get("content-length") === String(bytes.length) ? bytes : null
 }
 
-function reply(status: number): Response {
+export function reply(status: number): Response {
   return Response.json({ status }, { status })
 }

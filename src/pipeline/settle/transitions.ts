@@ -4,7 +4,8 @@ import { oversizedReport } from "../../contract/report.ts"
 import type { Report } from "../../contract/report.ts"
 import { finishInput, isOfInput, resultWithout } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition, kindOf } from "../../kinds/registry.ts"
-import { attemptPrefix, earlierPrefixes } from "../../storage/objects.ts"
+import { attemptPrefix, attemptPrefixes, RESUMABLE_FENCE } from "../../storage/objects.ts"
+import type { Finish } from "../../kinds/kind.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import type { FinalState } from "../../storage/schema/states.ts"
@@ -126,7 +127,10 @@ export function endTransition(snapshot: JobSnapshot, end: JobEnd): Transition {
     files: snapshot.files
       .filter((file) => !isFinal(file.state))
       .map((file) => ({ id: file.id, set: endedFile(snapshot, file, end) })),
-    garbage: open.filter((task) => task.fence > 0).map((task) => ({ prefix: prefixOf(task) })),
+    garbage: open
+      .filter((task) => task.fence > 0)
+      .flatMap((task) => [prefixOf(task), prefixOf({ ...task, fence: RESUMABLE_FENCE })])
+      .map((prefix) => ({ prefix })),
   }
 }
 
@@ -159,6 +163,10 @@ function finishTransition(
   const own = tasks.filter((each) => !isOfInput(each.task))
   const finish = kindOf(job.kind).finish({ job, files, tasks: own })
   const input = isOfInput(task) ? finishInput(snapshot, { task, result: report.result }, now) : null
+  const made = [
+    ...finish.files.map(({ id, set }) => ({ id, set: { ...done, ...set } })),
+    ...(input?.files ?? []),
+  ]
   const warnings = tasks.flatMap(({ result }) => result.warnings ?? [])
   const open = new Set(files.flatMap(({ id, state }) => (isFinal(state) ? [] : [id])))
   return {
@@ -171,12 +179,25 @@ function finishTransition(
       { id: task.id, set: { ...done, ...(!isLast && { result: report.result }) } },
       ...(input?.tasks ?? []),
     ],
-    files: [
-      ...finish.files.map(({ id, set }) => ({ id, set: { ...done, ...set } })),
-      ...(input?.files ?? []),
-    ].filter(({ id }) => open.has(id)),
-    garbage: earlierPrefixes(task).map((prefix) => ({ prefix })),
+    files: made.filter(({ id }) => open.has(id)),
+    garbage: unusedPrefixes(task, files, made).map((prefix) => ({ prefix })),
   }
+}
+
+/**
+ * Prefixes of a task that is done below which no file lies: those of its earlier runs, and all where
+ * the file that it made was deleted meanwhile.
+ */
+function unusedPrefixes(task: Task, files: readonly File[], made: Finish["files"]): string[] {
+  // A task that may store nothing has stored nothing.
+  if ((task.work.outputs ?? []).length === 0) return []
+  const known = new Set(files.map(({ id }) => id))
+  const objectKeys = made.flatMap(({ id, set }) => (known.has(id) ? (set.objectKey ?? []) : []))
+  const unused = attemptPrefixes(task).filter(
+    (prefix) => !objectKeys.some((objectKey) => objectKey.startsWith(prefix)),
+  )
+  // The usual task stored what it made in its only run, and nothing else.
+  return task.fence === 1 && !unused.includes(prefixOf(task)) ? [] : unused
 }
 
 function attemptTransition(
@@ -220,7 +241,7 @@ function endedFile(snapshot: JobSnapshot, file: File, end: JobEnd): Partial<File
   }
 }
 
-function prefixOf(task: Task): string {
+function prefixOf(task: Pick<Task, "id" | "accountId" | "fence">): string {
   return attemptPrefix(task.accountId, { taskId: task.id, fence: task.fence })
 }
 

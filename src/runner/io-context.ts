@@ -1,0 +1,44 @@
+import type { Context } from "hono"
+import { z } from "zod"
+import type { Env } from "../env.ts"
+import type { TaskRun } from "../rpc.ts"
+import { spaceOf } from "../storage/state-disk.ts"
+
+/** What a route of a runner has: the bindings, and the run that its token is of. */
+export type Io = { Bindings: Env; Variables: { run: TaskRun } }
+export type IoContext = Context<Io>
+
+const completion = z.object({
+  parts: z.array(z.object({ part_number: z.int().positive(), etag: z.string() })).min(1),
+})
+
+/** The parts that an upload is to be completed from, as a request names them; null for a bad body. */
+export async function readCompletion(c: IoContext): Promise<R2UploadedPart[] | null> {
+  const { data } = completion.safeParse(await c.req.json().catch(() => null))
+  return data?.parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag })) ?? null
+}
+
+/** Stores a body of a known length; 507 where the disk has no room for it. */
+export async function withSpace(
+  c: IoContext,
+  store: (length: number) => Promise<Response>,
+): Promise<Response> {
+  const header = c.req.header("content-length")
+  if (header === undefined) return say(411, "content-length")
+  const length = Number(header)
+  const space = await spaceOf(c.env)(length)
+  if (!space) return say(507, "the disk is full")
+  try {
+    return await store(length)
+  } finally {
+    space.release()
+  }
+}
+
+export function metadataOf(c: IoContext): R2HTTPMetadata {
+  return { contentType: c.req.header("content-type") ?? "application/octet-stream" }
+}
+
+export function say(status: number, message: string): Response {
+  return Response.json({ message }, { status })
+}

@@ -1,0 +1,114 @@
+import type { Hono } from "hono"
+import { memberName } from "../contract/bundle.ts"
+import { newId } from "../ids.ts"
+import { databaseOf } from "../storage/database.ts"
+import { memberObjectKey, outputObjectKey } from "../storage/objects.ts"
+import { findOutputKeys } from "../storage/tasks.ts"
+import { closeUpload, findUpload, openUpload } from "../storage/uploads.ts"
+import { metadataOf, readCompletion, say, withSpace } from "./io-context.ts"
+import type { Io, IoContext } from "./io-context.ts"
+
+/** Adds the routes by which a task stores its outputs, whole or in parts. */
+export function addOutputRoutes(io: Hono<Io>): void {
+  // An empty member name matches too, so that it is refused as a name and not as a route.
+  for (const place of ["/:task/outputs/:key", "/:task/outputs/:key/members/:name{[^/]*}"]) {
+    io.put(place, (c) => withOutput(c, (objectKey) => storeOutput(c, objectKey)))
+    io.post(`${place}/parts`, (c) => withOutput(c, (objectKey) => beginParts(c, objectKey)))
+    io.put(`${place}/parts/:part{[1-9]\\d{0,4}}`, (c) =>
+      withOutput(c, (objectKey) => storePart(c, objectKey)),
+    )
+    io.post(`${place}/parts/complete`, (c) => withOutput(c, (key) => completeParts(c, key)))
+  }
+}
+
+/** Serves a route of an output, or of a member of one, that the task may store. */
+async function withOutput(
+  c: IoContext,
+  serve: (objectKey: string) => Promise<Response>,
+): Promise<Response> {
+  const run = c.get("run")
+  return await withOutputKey(c, async (key) => {
+    const objectKey = outputObjectKey(run.accountId, run, key)
+    const encoded = new URL(c.req.url).pathname.split("/members/")[1]?.split("/", 1)[0]
+    if (encoded === undefined) return await serve(objectKey)
+    const name = memberName.safeParse(decode(encoded))
+    return name.success ? await serve(memberObjectKey(objectKey, name.data)) : say(400, "name")
+  })
+}
+
+/** Serves a route of an output that the task may store: 410 where it does not run at its fence. */
+export async function withOutputKey(
+  c: IoContext,
+  serve: (key: string) => Promise<Response>,
+): Promise<Response> {
+  const run = c.get("run")
+  const keys = await findOutputKeys(databaseOf(c.env, run.accountId), run)
+  if (!keys) return say(410, "gone")
+  const key = c.req.param("key") ?? ""
+  return keys.includes(key) ? await serve(key) : say(404, "no such output")
+}
+
+function decode(encoded: string): string | null {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return null
+  }
+}
+
+async function storeOutput(c: IoContext, objectKey: string): Promise<Response> {
+  return await withSpace(c, async () => {
+    await c.env.MEDIA.put(objectKey, c.req.raw.body ?? "", { httpMetadata: metadataOf(c) })
+    return say(200, "stored")
+  })
+}
+
+async function beginParts(c: IoContext, objectKey: string): Promise<Response> {
+  const { accountId, taskId } = c.get("run")
+  const { uploadId } = await c.env.MEDIA.createMultipartUpload(objectKey, {
+    httpMetadata: metadataOf(c),
+  })
+  await openUpload(databaseOf(c.env, accountId), {
+    id: newId(),
+    taskId,
+    objectKey,
+    multipartId: uploadId,
+    createdAt: Date.now(),
+  })
+  return Response.json({ upload_id: uploadId })
+}
+
+async function storePart(c: IoContext, objectKey: string): Promise<Response> {
+  const begun = await findBegun(c, objectKey)
+  if (!begun) return say(404, "no such upload")
+  const { body } = c.req.raw
+  if (!body) return say(400, "body")
+  return await withSpace(c, async () => {
+    const part = await begun.multipart.uploadPart(Number(c.req.param("part")), body)
+    return Response.json({ etag: part.etag })
+  })
+}
+
+async function completeParts(c: IoContext, objectKey: string): Promise<Response> {
+  const begun = await findBegun(c, objectKey)
+  if (!begun) {
+    // The answer to an earlier call was lost: the object that it completed is there.
+    const isComplete = (await c.env.MEDIA.head(objectKey)) !== null
+    return isComplete ? say(200, "stored") : say(404, "no such upload")
+  }
+  const parts = await readCompletion(c)
+  if (!parts) return say(400, "parts")
+  await begun.multipart.complete(parts)
+  await closeUpload(databaseOf(c.env, c.get("run").accountId), begun.upload.id)
+  return say(200, "stored")
+}
+
+/** The upload that a request names, as its row and as R2 has it; null where there is none. */
+export async function findBegun(c: IoContext, objectKey: string) {
+  const multipartId = c.req.query("upload_id") ?? ""
+  const database = databaseOf(c.env, c.get("run").accountId)
+  const upload = await findUpload(database, objectKey, multipartId)
+  if (!upload) return null
+  const multipart = c.env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
+  return { upload, multipart }
+}

@@ -1,0 +1,52 @@
+import { and, asc, eq, sql } from "drizzle-orm"
+import type { AccountDatabase } from "./database.ts"
+import { uploadParts, uploads } from "./schema/uploads.ts"
+
+/** A part of an upload as R2 has it. */
+export type UploadPart = Omit<typeof uploadParts.$inferSelect, "uploadId">
+
+const { number, etag, sizeBytes } = uploadParts
+
+/** The parts of an upload of the account that are known to be stored, in their order. */
+export async function listParts(
+  { accountId, sql: database }: AccountDatabase,
+  uploadId: string,
+): Promise<UploadPart[]> {
+  return await database
+    .select({ number, etag, sizeBytes })
+    .from(uploadParts)
+    .innerJoin(uploads, eq(uploads.id, uploadParts.uploadId))
+    .where(and(eq(uploadParts.uploadId, uploadId), eq(uploads.accountId, accountId)))
+    .orderBy(asc(number))
+}
+
+/** Notes that a part is about to be stored, so that what was known of it no longer counts. */
+export async function forgetPart(
+  { accountId, sql: database }: AccountDatabase,
+  uploadId: string,
+  part: number,
+): Promise<void> {
+  const isOurs = sql`exists (select 1 from ${uploads} where ${uploads.id} = ${uploadId} and ${uploads.accountId} = ${accountId})`
+  await database
+    .delete(uploadParts)
+    .where(and(eq(uploadParts.uploadId, uploadId), eq(number, part), isOurs))
+}
+
+/**
+ * Notes a part that was stored, where the upload is still there. Another note since `forgetPart`
+ * means that the part was stored twice at once, and nobody knows which of the two R2 has: neither
+ * stays.
+ */
+export async function notePart(
+  { accountId, sql: database }: AccountDatabase,
+  uploadId: string,
+  part: UploadPart,
+): Promise<void> {
+  const row = sql`select ${uploadId}, ${part.number}, ${part.etag}, ${part.sizeBytes} from ${uploads} where ${uploads.id} = ${uploadId} and ${uploads.accountId} = ${accountId}`
+  const noted = await database
+    .insert(uploadParts)
+    .select(row)
+    .onConflictDoNothing()
+    .returning({ number })
+  if (noted.length === 0) await forgetPart({ accountId, sql: database }, uploadId, part.number)
+}
