@@ -5,14 +5,16 @@ import { RunnerError } from "../failures.ts"
 export type IoRequest = {
   method?: "GET" | "PUT" | "POST"
   headers?: Record<string, string>
-  body?: string | Blob
+  body?: string | Blob | Uint8Array<ArrayBuffer>
   signal: AbortSignal
+  /** Statuses beside 2xx that whoever sends it has an answer to. */
+  answered?: readonly number[]
 }
 
 /** HTTP client of one task for its inputs, outputs and reports at the Worker. */
 export type IoClient = {
   /**
-   * Sends one request; `path` begins with a slash. Returns a response of 2xx. 410 kills the run and
+   * Sends one request; `path` begins with a slash. Returns a response of 2xx or `answered`. 410 kills the run and
    * throws its abort reason; other 4xx throw a RunnerError, which is final; the rest throws an Error.
    */
   fetch(path: string, request: IoRequest): Promise<Response>
@@ -33,13 +35,13 @@ export function openIoClient(order: TaskOrder, boot: string, kill: AbortControll
     [BOOT_HEADER]: boot,
   }
   return {
-    async fetch(path, request) {
+    async fetch(path, { answered = [], ...request }) {
       const response = await fetch(order.io.origin + path, {
         ...request,
         redirect: "error",
         headers: { ...headers, ...request.headers },
       })
-      if (response.ok) return response
+      if (response.ok || answered.includes(response.status)) return response
       await response.body?.cancel()
       if (response.status === 410) {
         kill.abort("gone")

@@ -48,6 +48,15 @@ export async function uploadText(
   await drain(await put(context, output.ioPath, { body: new Blob([output.text]), headers }))
 }
 
+/** Uploads bytes as an output, as a whole. */
+export async function uploadBytes(
+  context: TransferContext,
+  output: { ioPath: string; bytes: Uint8Array<ArrayBuffer>; contentType: string },
+): Promise<void> {
+  const headers = { "content-type": output.contentType }
+  await drain(await put(context, output.ioPath, { body: output.bytes, headers }))
+}
+
 async function uploadBlob(
   context: TransferContext,
   output: OutgoingFile,

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { resumableBegin } from "../../src/contract/resumable-upload.ts"
-import { readBody, reply } from "./io-server.ts"
+import { readBody, reply } from "./io-answer.ts"
 import type { IoServer } from "./io-server.ts"
 
 /** An upload of the stand-in that later runs of its task go on with. */

@@ -3,6 +3,7 @@ import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contra
 import { report as reportSchema } from "../../src/contract/report.ts"
 import type { Report } from "../../src/contract/report.ts"
 import { fileKey } from "../../src/contract/task.ts"
+import { readBody, reply } from "./io-answer.ts"
 import { serveResumable } from "./io-resumable.ts"
 import type { ResumableUpload } from "./io-resumable.ts"
 
@@ -180,14 +181,4 @@ async function complete(server: IoServer, upload: Upload, request: Request): Pro
     partSizes: parts.map(({ length }) => length),
   })
   return reply(200)
-}
-
-/** The body of a request; null where its length is not declared, or wrong. */
-export async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
-  const bytes = new Uint8Array(await request.arrayBuffer())
-  return request.headers.get("content-length") === String(bytes.length) ? bytes : null
-}
-
-export function reply(status: number): Response {
-  return Response.json({ status }, { status })
 }

@@ -1,0 +1,138 @@
+import type { IncomingMessage } from "node:http"
+import { setTimeout as sleep } from "node:timers/promises"
+import { isSiteAllowed } from "../../../src/contract/allowed-site.ts"
+import { openUrl } from "../../egress/client.ts"
+import type { Dial } from "../../egress/dial.ts"
+import { judgeStatus } from "./judge-status.ts"
+import { SourceChangedError, SourceError, toSourceError } from "./source-error.ts"
+import {
+  ifRangeOf,
+  isPartOfVersion,
+  isSameVersion,
+  readFacts,
+  readUnsatisfied,
+} from "./source-facts.ts"
+import type { SourceFacts } from "./source-facts.ts"
+
+/** How long a server may take for what. */
+export type WebLimits = {
+  /** All tries to get an answer. */
+  startMs: number
+  /** One answer, from the request to its head. */
+  answerMs: number
+  /** Without a byte of a body. */
+  stallMs: number
+  /** The time over which a body must have come at `bytesPerSecondMin`. */
+  slowMs: number
+  bytesPerSecondMin: number
+  /** The wait before the second try; it doubles. */
+  firstDelayMs: number
+}
+
+export const WEB_LIMITS: WebLimits = {
+  startMs: 60_000,
+  answerMs: 30_000,
+  stallMs: 30_000,
+  slowMs: 60_000,
+  bytesPerSecondMin: 1024,
+  firstDelayMs: 500,
+}
+
+/** What is asked for, and by which way. */
+export type WebRequest = {
+  url: URL
+  dial: Dial
+  /** Sites that may be asked; none: all. */
+  sites: readonly string[]
+  signal: AbortSignal
+  limits: WebLimits
+}
+
+/** An answer whose body is there to be read. */
+export type WebAnswer = { url: URL; response: IncomingMessage; facts: SourceFacts }
+
+const TRIES_MAX = 5
+
+/** Asks for the whole; throws a SourceError that says why there is none. */
+export async function openSource(request: WebRequest): Promise<WebAnswer> {
+  return await withTries(request, async (headMsMax) => {
+    const answer = await ask(request, headMsMax)
+    const facts = readFacts(answer.response)
+    if (facts?.offset === 0 && answer.response.statusCode !== 206) return { ...answer, facts }
+    const sentBytes = Number(answer.response.headers["content-length"])
+    if (facts?.offset === 0 && facts.length === sentBytes) return { ...answer, facts }
+    answer.response.destroy()
+    throw new SourceError("incomplete", "The server sent a part of the file and not the whole.")
+  })
+}
+
+/**
+ * Asks for the rest of a source from a byte on, which may be nothing. A server that knows no ranges
+ * may answer with the whole of the same version; throws a SourceChangedError where neither comes.
+ */
+export async function openRest(
+  request: WebRequest,
+  first: SourceFacts,
+  position: number,
+): Promise<WebAnswer | "at its end"> {
+  const ifRange = ifRangeOf(first)
+  if (ifRange === null) throw new SourceChangedError("The source cannot be told from another.")
+  return await withTries(request, async (headMsMax) => {
+    const headers = { range: `bytes=${position}-`, "if-range": ifRange }
+    const answer = await ask(request, headMsMax, headers)
+    if (answer.response.statusCode === 416) {
+      answer.response.destroy()
+      // With the validator that was asked for, the source only ends here.
+      if (readUnsatisfied(answer.response) === position) return "at its end"
+      throw new SourceChangedError("The source is shorter than before.")
+    }
+    const facts = readFacts(answer.response)
+    const isPart = answer.response.statusCode === 206
+    const isRest = isPart
+      ? facts?.offset === position && isPartOfVersion(first, facts)
+      : facts && isSameVersion(first, facts)
+    if (facts && isRest) return { ...answer, facts }
+    answer.response.destroy()
+    throw new SourceChangedError("The source is another than before.")
+  })
+}
+
+async function ask(
+  { url, dial, sites, signal }: WebRequest,
+  headMsMax: number,
+  headers: Record<string, string> = {},
+): Promise<Omit<WebAnswer, "facts">> {
+  function checkSite(hop: URL): void {
+    if (isSiteAllowed(hop, sites)) return
+    const message = `The site "${hop.hostname}" is not one of those that media may come from.`
+    throw new SourceError("url_not_allowed", message)
+  }
+  checkSite(url)
+  const answer = await openUrl(url, { dial, headers, signal, headMsMax, onHop: checkSite })
+  const isOfRange = answer.response.statusCode === 416 && headers["range"] !== undefined
+  const refused = isOfRange ? null : judgeStatus(answer.response)
+  if (!refused) return answer
+  answer.response.destroy()
+  throw refused
+}
+
+/** Repeats a request while what is against it may pass, within the time for a start. */
+async function withTries<Value>(
+  { limits, signal }: WebRequest,
+  work: (headMsMax: number) => Promise<Value>,
+): Promise<Value> {
+  const endsMs = performance.now() + limits.startMs
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work(Math.ceil(Math.min(limits.answerMs, endsMs - performance.now())))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof SourceChangedError) throw error
+      const failed = toSourceError(error)
+      const waitMs = failed.retryAfterMs ?? limits.firstDelayMs * 2 ** (tries - 1)
+      const isLate = performance.now() + waitMs >= endsMs
+      if (!failed.isPassing || isLate || tries >= TRIES_MAX) throw failed
+      await sleep(waitMs, undefined, { signal })
+    }
+  }
+}
