@@ -1,0 +1,45 @@
+import { importTask } from "../../../../src/contract/tasks/import.ts"
+import type { ImportResult } from "../../../../src/contract/tasks/import.ts"
+import type { Report } from "../../../../src/contract/report.ts"
+import type { StoredOutput } from "../../../support/io-server.ts"
+import { resumablePlace } from "../../../support/io-resumable.ts"
+import { startHarness } from "../../harness.ts"
+import type { Harness } from "../../harness.ts"
+
+/** Bytes of a part of an import. */
+export const PART_BYTES = 8 * 1024 * 1024
+
+/** How an import ended, and what was stored. */
+export type Imported = { report: Report; result: ImportResult | null; stored: StoredOutput | null }
+
+export async function startImportHarness(sites: string[] = []): Promise<Harness> {
+  return await startHarness({ egress: { allowedHosts: ["127.0.0.1"], proxy: null, sites } })
+}
+
+/** Runs an import to its end; `more` is of its work. */
+export async function importUrl(
+  harness: Harness,
+  url: string,
+  more: { bytes_max?: number; run_seconds_max?: number } = {},
+  order: { task_id?: string; fence?: number } = {},
+): Promise<Imported> {
+  harness.io.reports.length = 0
+  const work = {
+    kind: "import",
+    url,
+    bytes_max: 1024 ** 3,
+    run_seconds_max: 60,
+    outputs: [{ key: "file", name: "file" }],
+    ...more,
+  }
+  const report = await harness.finish(harness.order([], { work, inputs: [], ...order }))
+  const result = report.kind === "finished" ? importTask.result.parse(report.result) : null
+  const place = result?.is_resumable ? resumablePlace("file") : "file"
+  return { report, result, stored: harness.io.outputs.get(place) ?? null }
+}
+
+/** Code and sentence of the failure of an import that failed. */
+export function failureOf({ report }: Imported): { code: string; message: string } {
+  if (report.kind !== "failed") throw new Error(`the import ended as ${report.kind}`)
+  return { code: report.failure.code, message: report.failure.message }
+}

@@ -1,0 +1,347 @@
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from "node:zlib"
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import type { Harness } from "../../harness.ts"
+import { failureOf, importUrl, PART_BYTES, startImportHarness } from "./import-harness.ts"
+import { makeBytes, rangeStart, sendRest, startSource } from "./source-server.ts"
+import type { Answer } from "./source-server.ts"
+
+const small = makeBytes(100_000)
+const large = makeBytes(PART_BYTES + 12_345)
+const ETAG = { etag: '"one"' }
+
+let harness: Harness
+
+beforeAll(async () => {
+  harness = await startImportHarness()
+})
+
+afterAll(() => harness.close())
+
+beforeEach(() => {
+  harness.io.outputs.clear()
+  harness.io.resumables.clear()
+})
+
+/** Imports from a server that answers as given. */
+async function importFrom(answer: Answer, path = "/film.mp4", more = {}) {
+  await using source = await startSource(answer)
+  const imported = await importUrl(harness, source.origin + path, more)
+  return { ...imported, requests: source.requests }
+}
+
+describe("a direct file", () => {
+  test("that is small is put as a whole", async () => {
+    const { result, stored } = await importFrom((incoming, answer) =>
+      sendRest(incoming, answer, { bytes: small }),
+    )
+    expect(result).toEqual({
+      kind: "import",
+      name: "film.mp4",
+      size_bytes: small.length,
+      content_type: "video/mp4",
+      is_resumable: false,
+    })
+    expect(small.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+    expect(stored?.contentType).toBe("video/mp4")
+    expect(stored?.partSizes).toEqual([])
+  })
+
+  test("that is large is stored in equal parts", async () => {
+    const { result, stored } = await importFrom((incoming, answer) =>
+      sendRest(incoming, answer, { bytes: large, headers: ETAG }),
+    )
+    expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
+    expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+    expect(stored?.partSizes).toEqual([PART_BYTES, 12_345])
+  })
+
+  test("may have as many bytes as a part", async () => {
+    const bytes = large.subarray(0, PART_BYTES)
+    const { stored } = await importFrom((incoming, answer) =>
+      sendRest(incoming, answer, { bytes, headers: ETAG }),
+    )
+    expect(bytes.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+    expect(stored?.partSizes).toEqual([PART_BYTES])
+  })
+
+  test.for([small, large])("may come without a length", async (bytes) => {
+    for (const isChunked of [true, false]) {
+      const { stored } = await importFrom((_, answer) => {
+        answer.useChunkedEncodingByDefault = isChunked
+        if (!isChunked) answer.setHeader("connection", "close")
+        answer.setHeader("content-type", "video/mp4")
+        answer.write(bytes.subarray(0, 1000))
+        answer.end(bytes.subarray(1000))
+      })
+      expect(bytes.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+    }
+  })
+
+  test.for([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["deflate", deflateRawSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+    ["gzip, deflate", (bytes: Buffer) => deflateSync(gzipSync(bytes))],
+  ] as const)("that is sent as %s is decoded", async ([coding, encode]) => {
+    const { result, stored } = await importFrom((_, answer) => {
+      answer.writeHead(200, { "content-encoding": coding, ...ETAG })
+      answer.end(encode(small))
+    })
+    expect(result?.size_bytes).toBe(small.length)
+    expect(small.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+  })
+
+  test("is found behind redirects", async () => {
+    const { result, stored, requests } = await importFrom((incoming, answer) => {
+      if (incoming.url === "/film.mp4") {
+        answer.writeHead(302, { location: "/b/other%20name.webm?signature=1" }).end()
+        return
+      }
+      sendRest(incoming, answer, { bytes: small, headers: { "content-type": "video/webm" } })
+    })
+    expect(requests.length).toBe(2)
+    expect(result).toMatchObject({ name: "other name.webm", content_type: "video/webm" })
+    expect(stored?.bytes.length).toBe(small.length)
+  })
+})
+
+describe("a source that is cut", () => {
+  test.for([1, PART_BYTES, PART_BYTES + 1, large.length - 1])(
+    "behind byte %d goes on there",
+    async (cutAt) => {
+      const { stored, requests, result } = await importFrom((incoming, answer, count) => {
+        const sent = { bytes: large, headers: ETAG, ...(count === 1 && { cutAt }) }
+        sendRest(incoming, answer, sent)
+      })
+      expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
+      expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+      expect(requests.map(({ headers }) => headers["if-range"])).toEqual([undefined, '"one"'])
+    },
+  )
+
+  test("goes on by the date of its last change, where it has no strong ETag", async () => {
+    const headers = {
+      etag: 'W/"weak"',
+      "last-modified": "Mon, 05 Jan 2026 10:00:00 GMT",
+    }
+    const { stored, requests } = await importFrom((incoming, answer) =>
+      sendRest(incoming, answer, { bytes: large, headers, cutAt: PART_BYTES + 7 }),
+    )
+    expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+    expect(requests[1]?.headers["if-range"]).toBe("Mon, 05 Jan 2026 10:00:00 GMT")
+  })
+
+  test("goes on while its bytes are decoded", async () => {
+    const coded = gzipSync(large, { level: 1 })
+    const headers = { "content-encoding": "gzip", ...ETAG }
+    const { stored } = await importFrom((incoming, answer) =>
+      sendRest(incoming, answer, { bytes: coded, headers, cutAt: coded.length - 100 }),
+    )
+    expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+  })
+
+  test("goes on where its server knows no ranges, with what is left of the whole", async () => {
+    const { stored, requests } = await importFrom((incoming, answer, count) => {
+      delete incoming.headers.range
+      const cutAt = count === 1 ? PART_BYTES + 7 : undefined
+      sendRest(incoming, answer, { bytes: large, headers: ETAG, cutAt })
+    })
+    expect(requests.length).toBe(2)
+    expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+  })
+
+  test("is begun anew where nothing tells one version from another", async () => {
+    const { result, stored, requests } = await importFrom((incoming, answer, count) => {
+      sendRest(incoming, answer, { bytes: large, cutAt: count === 1 ? PART_BYTES + 7 : undefined })
+    })
+    expect(result?.is_resumable).toBe(false)
+    expect(requests.map(({ headers }) => headers.range)).toEqual([undefined, undefined])
+    expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+  })
+
+  test("is begun anew where it is another version now", async () => {
+    const other = makeBytes(large.length + 4).subarray(4)
+    const { stored } = await importFrom((incoming, answer, count) => {
+      if (count === 1) {
+        sendRest(incoming, answer, { bytes: large, headers: ETAG, cutAt: PART_BYTES + 7 })
+        return
+      }
+      delete incoming.headers.range
+      sendRest(incoming, answer, { bytes: other, headers: { etag: '"two"' } })
+    })
+    expect(other.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+    expect(harness.io.resumables.size).toBe(0)
+  })
+
+  test.for([
+    ["another place", "bytes 5-9/10"],
+    ["another length", `bytes ${PART_BYTES + 7}-${large.length}/${large.length + 1}`],
+    ["no place", undefined],
+  ])("is incomplete where each rest is of %s", async ([, range]) => {
+    const imported = await importFrom((incoming, answer) => {
+      if (rangeStart(incoming) === null) {
+        sendRest(incoming, answer, { bytes: large, headers: ETAG, cutAt: PART_BYTES + 7 })
+        return
+      }
+      answer.writeHead(206, range === undefined ? ETAG : { "content-range": range, ...ETAG })
+      answer.end(large)
+    })
+    expect(failureOf(imported).code).toBe("incomplete")
+    expect(imported.requests.length).toBe(6)
+  })
+})
+
+describe("what has been stored already", () => {
+  test("is not read again by a later run", async () => {
+    await using source = await startSource((incoming, answer) =>
+      sendRest(incoming, answer, { bytes: large, headers: ETAG }),
+    )
+    const task_id = crypto.randomUUID()
+    harness.io.intercept = (call) =>
+      call.startsWith("PUT /outputs/file/resumable/parts/2")
+        ? new Response(null, { status: 410 })
+        : null
+    const url = `${source.origin}/film.mp4`
+    void importUrl(harness, url, {}, { task_id }).catch(() => undefined)
+    await expect.poll(() => [...harness.io.resumables.values()][0]?.parts.has(1)).toBe(true)
+    await expect.poll(async () => (await harness.workspaces()).length).toBe(0)
+    harness.io.intercept = () => null
+    const before = harness.io.requests.length
+    const { result, stored } = await importUrl(harness, url, {}, { task_id, fence: 2 })
+    expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
+    expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+    const calls = harness.io.requests.slice(before).map(({ call }) => call)
+    expect(calls.filter((call) => call.startsWith("PUT"))).not.toContain(
+      "PUT /outputs/file/resumable/parts/1",
+    )
+    // Once more, where the report of the run was lost and nothing else.
+    const again = await importUrl(harness, url, {}, { task_id, fence: 3 })
+    expect(again.result).toEqual(result)
+  })
+})
+
+describe("a file that does not come", () => {
+  test.for([
+    [401, "login_required"],
+    [403, "login_required"],
+    [404, "not_found"],
+    [410, "not_found"],
+    [418, "not_found"],
+    [451, "geo_blocked"],
+    [204, "not_found"],
+    [501, "server_error"],
+    [304, "server_error"],
+  ] as const)("with %d is %s at once", async ([status, code]) => {
+    const imported = await importFrom((_, answer) => void answer.writeHead(status).end())
+    expect(failureOf(imported).code).toBe(code)
+    expect(failureOf(imported).message).toContain(String(status))
+    expect(imported.requests.length).toBe(1)
+  })
+
+  test("at first comes by another try", async () => {
+    const { stored, requests } = await importFrom((incoming, answer, count) => {
+      if (count === 1) answer.writeHead(503, { "retry-after": "1" }).end()
+      else if (count === 2) incoming.socket.resetAndDestroy()
+      else sendRest(incoming, answer, { bytes: small })
+    })
+    expect(requests.length).toBe(3)
+    expect(small.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
+  })
+
+  test("is told at once where its server wants to be asked much later", async () => {
+    const imported = await importFrom(
+      (_, answer) => void answer.writeHead(429, { "retry-after": "3600" }).end(),
+    )
+    expect(failureOf(imported).code).toBe("rate_limited_by_site")
+  })
+
+  test("since it is empty is not found", async () => {
+    const imported = await importFrom((_, answer) => void answer.writeHead(200).end())
+    expect(failureOf(imported).code).toBe("not_found")
+  })
+
+  test("since it is a part of it is incomplete", async () => {
+    const headers = { "content-range": `bytes 10-${small.length - 1}/${small.length}` }
+    for (const given of [headers, { "content-type": "multipart/byteranges; boundary=x" }]) {
+      const imported = await importFrom(
+        (_, answer) => void answer.writeHead(206, given).end(small.subarray(10)),
+      )
+      expect(failureOf(imported).code).toBe("incomplete")
+    }
+  })
+
+  test("since it is too large is refused before a byte is stored", async () => {
+    const imported = await importFrom(
+      (incoming, answer) => sendRest(incoming, answer, { bytes: small }),
+      "/film.mp4",
+      { bytes_max: small.length - 1 },
+    )
+    expect(failureOf(imported).code).toBe("too_large")
+    expect(harness.io.outputs.size).toBe(0)
+  })
+
+  test("since it is a bomb ends at the limit", async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    const imported = await importFrom(
+      (_, answer) => void answer.writeHead(200, { "content-encoding": "gzip" }).end(bomb),
+      "/film.mp4",
+      { bytes_max: 1024 * 1024 },
+    )
+    expect(failureOf(imported).code).toBe("too_large")
+    expect(harness.io.outputs.size).toBe(0)
+  })
+
+  test.for([
+    ["gzip", gzipSync(small).subarray(0, 5000)],
+    ["gzip", small],
+    ["br", small],
+    ["zstd", small],
+  ] as const)("whole as %s is incomplete", async ([coding, bytes]) => {
+    const imported = await importFrom(
+      (_, answer) => void answer.writeHead(200, { "content-encoding": coding }).end(bytes),
+    )
+    expect(failureOf(imported).code).toBe("incomplete")
+  })
+
+  test("in a coding that is known is a failure of its server", async () => {
+    const imported = await importFrom(
+      (_, answer) => void answer.writeHead(200, { "content-encoding": "rot13" }).end(small),
+    )
+    expect(failureOf(imported)).toMatchObject({ code: "server_error" })
+  })
+
+  test("within the time of its run is too slow", async () => {
+    const imported = await importFrom(
+      (_, answer) => {
+        answer.writeHead(200)
+        answer.write(small)
+      },
+      "/film.mp4",
+      { run_seconds_max: 1 },
+    )
+    expect(failureOf(imported).code).toBe("too_slow")
+  })
+
+  test("since redirects go on and on says so", async () => {
+    const imported = await importFrom(
+      (_, answer, count) => void answer.writeHead(302, { location: `/${count}` }).end(),
+    )
+    expect(failureOf(imported).code).toBe("too_many_redirects")
+  })
+
+  test("since it leads elsewhere is not allowed", async () => {
+    const imported = await importFrom(
+      (_, answer) => void answer.writeHead(302, { location: "http://127.0.0.2/" }).end(),
+    )
+    expect(failureOf(imported).code).toBe("url_not_allowed")
+  })
+})
