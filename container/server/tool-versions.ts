@@ -1,3 +1,4 @@
+import { UNAVAILABLE } from "../../src/contract/runner-health.ts"
 import { runnerSandbox } from "../sandbox/sandbox.ts"
 import type { Grants, Sandbox } from "../sandbox/sandbox.ts"
 import { startProcess } from "../sandbox/start.ts"
@@ -6,8 +7,6 @@ import { TASK_TOOLS } from "../tasks/registry.ts"
 import { findYtdlp, pythonArgv } from "../tools/ytdlp/environment.ts"
 
 const VERSION_MS_MAX = 10_000
-
-const UNAVAILABLE = "unavailable"
 
 type VersionCommand = Pick<Grants, "read"> & { tool: string; argv: string[] }
 

@@ -1,4 +1,6 @@
 import { z } from "zod"
+import { TOOL_NAMES } from "./tasks/definition.ts"
+import type { ToolName } from "./tasks/definition.ts"
 
 /** Why a service that answers does not do its work as it should; codes for the operator. */
 export const DEGRADED_REASONS = [
@@ -20,6 +22,9 @@ export const ytdlpHealth = z.object({
 
 export type YtdlpHealth = z.infer<typeof ytdlpHealth>
 
+/** What a runner's health says of a tool that it does not have, where others have a version. */
+export const UNAVAILABLE = "unavailable"
+
 /** What `GET /health` of a runner says that others judge it by. */
 export const runnerHealth = z.object({
   sandbox: z.object({
@@ -32,6 +37,17 @@ export const runnerHealth = z.object({
     /** Why no tool can be given a network, so that nothing is fetched from pages. */
     network_problem: z.string().nullable().default(null),
   }),
+  /** Versions of its tools. */
+  ffmpeg: z.string().optional(),
+  ffprobe: z.string().optional(),
+  "yt-dlp": z.string().optional(),
   /** Absent and null where the built-in version of yt-dlp is to be used. */
   ytdlp_update: ytdlpHealth.nullish(),
 })
+
+export type RunnerHealth = z.infer<typeof runnerHealth>
+
+/** The tools that a runner lacks; none where it can say nothing of them, as without a sandbox. */
+export function missingTools(health: RunnerHealth): ToolName[] {
+  return health.sandbox.ok ? TOOL_NAMES.filter((name) => health[name] === UNAVAILABLE) : []
+}

@@ -16,6 +16,7 @@ import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
 import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
+import { requireToolsOf } from "./required-tools.ts"
 import { urlFaults } from "./user-urls.ts"
 
 /**
@@ -30,9 +31,11 @@ export async function acceptCreate(
 ): Promise<{ jobId: string; replayed: boolean }> {
   const once = await readIdempotency(c, identity)
   const database = c.get("database")
-  const accepted =
-    (once && (await findAccepted(database, once))) ??
-    (await acceptJob(c.env, c.executionCtx, database, { ...(await makeDraft()), once }))
+  const earlier = once && (await findAccepted(database, once))
+  if (earlier) return answerAccepted(c, earlier)
+  const draft = await makeDraft()
+  await requireToolsOf(c, draft)
+  const accepted = await acceptJob(c.env, c.executionCtx, database, { ...draft, once })
   return answerAccepted(c, accepted)
 }
 

@@ -99,6 +99,7 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
       "idempotency_conflict",
       "payload_too_large",
       "request_timeout",
+      "tool_missing",
       "unsupported_media_type",
     ],
     async handle(c) {

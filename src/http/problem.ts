@@ -31,6 +31,7 @@ export const PROBLEMS = {
   server_error: { status: 502, title: "The site answered with an error" },
   site_changed: { status: 502, title: "The site is not as yt-dlp knows it" },
   too_many_redirects: { status: 502, title: "The site redirects too often" },
+  tool_missing: { status: 503, title: "The service has not what this needs" },
   overloaded: { status: 503, title: "The service has no room at the moment" },
   too_slow: { status: 504, title: "The site did not answer in time" },
   storage_full: { status: 507, title: "The service has no room to store more" },

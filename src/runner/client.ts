@@ -80,9 +80,9 @@ export async function endSilentRun(
 }
 
 /** What the plain runner says of itself, not parsed; null where it does not answer. */
-export async function readPlainHealth(env: Env): Promise<unknown> {
+export async function readPlainHealth(env: Env, timeoutMs = HEALTH_MS): Promise<unknown> {
   try {
-    const { status, text } = await callPlain(env, "GET", "/health", null, HEALTH_MS)
+    const { status, text } = await callPlain(env, "GET", "/health", null, timeoutMs)
     return status === 200 ? JSON.parse(text) : null
   } catch {
     return null

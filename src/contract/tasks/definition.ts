@@ -1,7 +1,9 @@
 import type { z } from "zod"
 
 /** Programs that tasks run; a runner's health says which of them it has. */
-export type ToolName = "ffmpeg" | "ffprobe" | "yt-dlp"
+export const TOOL_NAMES = ["ffmpeg", "ffprobe", "yt-dlp"] as const
+
+export type ToolName = (typeof TOOL_NAMES)[number]
 
 /**
  * A kind of task: what both sides of the wire must agree on. The Worker plans `work` and parses

@@ -41,7 +41,10 @@ async function judgeDisk(env: Env): Promise<DegradedReason[]> {
 async function judgePlain(env: Env): Promise<DegradedReason[]> {
   const health = runnerHealth.safeParse(await readPlainHealth(env)).data
   if (!health) return ["runner_unreachable"]
-  return health.sandbox.ok ? [] : ["sandbox_failed"]
+  return [
+    ...(health.sandbox.ok ? [] : ["sandbox_failed" as const]),
+    ...(health.ytdlp_update?.state === "failed" ? ["ytdlp_update_failed" as const] : []),
+  ]
 }
 
 async function judgePools(env: Env): Promise<DegradedReason[]> {

@@ -45,6 +45,7 @@ const upload = operation({
     "idempotency_conflict",
     "payload_too_large",
     "request_timeout",
+    "tool_missing",
     "too_many_uploads",
     "unsupported_media_type",
   ],

@@ -1,0 +1,80 @@
+import { createExecutionContext } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { beforeEach, describe, expect, it } from "vitest"
+import { app } from "../../src/app.ts"
+import { UNAVAILABLE } from "../../src/contract/runner-health.ts"
+import { makeCaller, upload } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+import { commandRequest } from "../support/command-request.ts"
+
+const SANDBOX = { ok: true, supported: true, problem: null, loss: null }
+
+describe("a create whose tasks need a tool", () => {
+  let caller: Caller
+  let fileId: string
+
+  beforeEach(async () => {
+    caller = await makeCaller("required-tools")
+    fileId = (await upload(caller, "clip.mp4", "media")).id
+  })
+
+  /** Creates a command on a service whose runner says this of itself. */
+  async function create(
+    health: () => Promise<Response> | Response,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    const request = new Request("https://lathe.test/v1/commands", {
+      method: "POST",
+      headers: { "x-api-key": caller.key, "content-type": "application/json", ...headers },
+      body: JSON.stringify(commandRequest(fileId)),
+    })
+    const runner = {
+      fetch: async ({ signal }: Request) =>
+        await Promise.race([Promise.resolve().then(health), untilAborted(signal)]),
+    }
+    return await app.fetch(request, { ...env, RUNNER: runner }, createExecutionContext())
+  }
+
+  function untilAborted(signal: AbortSignal): Promise<never> {
+    return new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("late")))
+    })
+  }
+
+  function healthWith(facts: object): () => Response {
+    return () => Response.json({ status: "ok", sandbox: SANDBOX, ...facts })
+  }
+
+  it("is a 503 that names it where the runner has none, and makes no job", async () => {
+    const answer = await create(healthWith({ ffmpeg: UNAVAILABLE, ffprobe: "7.1" }))
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({
+      code_name: "tool_missing",
+      message: expect.stringMatching(/^This service cannot process media: ffmpeg is not installed/),
+    })
+    const jobs = await caller.call("/jobs?kind=command")
+    expect(await jobs.json()).toEqual([])
+  })
+
+  it.each([
+    ["has it, and lacks another one", healthWith({ ffmpeg: "7.1", "yt-dlp": UNAVAILABLE })],
+    ["says nothing of it", healthWith({})],
+    [
+      "has no sandbox to ask it in",
+      healthWith({ sandbox: { ...SANDBOX, ok: false }, ffmpeg: UNAVAILABLE }),
+    ],
+    ["does not answer", () => Promise.reject(new Error("gone"))],
+    ["answers late", () => scheduler.wait(5000).then(healthWith({ ffmpeg: UNAVAILABLE }))],
+    ["answers something else", () => new Response("what?", { status: 502 })],
+  ])("is accepted where the runner %s", async (_, health) => {
+    expect((await create(health)).status).toBe(202)
+  })
+
+  it("is answered as before where it was accepted before", async () => {
+    const once = { "idempotency-key": crypto.randomUUID() }
+    const first = await create(healthWith({}), once)
+    const second = await create(healthWith({ ffmpeg: UNAVAILABLE }), once)
+    expect(second.status).toBe(202)
+    expect(await second.json()).toEqual(await first.json())
+  })
+})
