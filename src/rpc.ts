@@ -100,6 +100,8 @@ export type PoolRpc = DurableObject & {
   slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
   /** A slot's container refused a task since it has no sandbox, or took one again. */
   sandboxJudged(judged: { slot: string; hasSandbox: boolean }): Promise<void>
+  /** A slot's container could not install the yt-dlp that it was told to use, or could. */
+  ytdlpJudged(judged: { slot: string; isInstalled: boolean }): Promise<void>
   /** Why slots of the pool cannot be used as they should be; empty where all is well. */
   degradedReasons(): Promise<DegradedReason[]>
 }

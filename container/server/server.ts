@@ -6,12 +6,14 @@ import {
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   UNSANDBOXED,
+  YTDLP_HEADER,
 } from "../../src/contract/protocol.ts"
 import { taskOrder } from "../../src/contract/task.ts"
 import { log } from "../log.ts"
 import type { LatestChoice } from "../sandbox/keep-choosing.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { parseTask } from "../tasks/registry.ts"
+import { ytdlpHealth } from "../tools/ytdlp/version.ts"
 import { healthHandler } from "./health.ts"
 import type { Handler } from "./http-adapter.ts"
 import type { AcceptedTask } from "./run-task.ts"
@@ -126,6 +128,8 @@ function withHeaders(boot: string) {
   return (response: Response): Response => {
     response.headers.set(PROTOCOL_HEADER, PROTOCOL_VERSION)
     response.headers.set(BOOT_HEADER, boot)
+    const ytdlp = ytdlpHealth()
+    if (ytdlp) response.headers.set(YTDLP_HEADER, ytdlp.state)
     return response
   }
 }

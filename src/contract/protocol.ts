@@ -17,6 +17,9 @@ export const UNSANDBOXED = "unsandboxed"
 /** Names the runner's process, so that a restarted runner is told from the one before. */
 export const BOOT_HEADER = "lathe-boot"
 
+/** On each answer of a runner: how it stands with the yt-dlp that it was told to use. */
+export const YTDLP_HEADER = "lathe-ytdlp"
+
 /** An output above this size travels in parts of this size, in bytes; R2 wants equal parts. */
 export const OUTPUT_PART_BYTES = 32 * 1024 * 1024
 export const OUTPUT_PARTS_AT_ONCE = 4

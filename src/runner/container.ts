@@ -1,5 +1,5 @@
 import { Container } from "@cloudflare/containers"
-import { BOOT_HEADER, UNSANDBOXED, runnerHeaders } from "../contract/protocol.ts"
+import { BOOT_HEADER, UNSANDBOXED, YTDLP_HEADER, runnerHeaders } from "../contract/protocol.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
@@ -85,6 +85,9 @@ class Runner extends Container<Env> implements RunnerRpc {
   runEnded(run: TaskRun): void {
     this.#memory.forgetRun(run)
     this.renewActivityTimeout()
+    if (webEnvironment(this.env, this.#pool)["YTDLP_VERSION"] !== undefined) {
+      this.ctx.waitUntil(this.#judgeYtdlp(run.taskId))
+    }
   }
 
   override async onActivityExpired(): Promise<void> {
@@ -103,6 +106,15 @@ class Runner extends Container<Env> implements RunnerRpc {
   override async onStop(): Promise<void> {
     const stopped = this.#memory.forgetProcess()
     if (stopped) await this.env.POOL.getByName(this.#pool).slotStopped(stopped)
+  }
+
+  /** Tells the pool whether the container has the yt-dlp that it was told to use. */
+  async #judgeYtdlp(taskId: string): Promise<void> {
+    const slot = this.#memory.slot()
+    const { ytdlp } = await this.#call("GET", `/tasks/${taskId}`)
+    if (slot === null || (ytdlp !== "installed" && ytdlp !== "failed")) return
+    const judged = { slot, isInstalled: ytdlp === "installed" }
+    await this.env.POOL.getByName(this.#pool).ytdlpJudged(judged)
   }
 
   /** Starts the container where it does not run; answers why there is none. */
@@ -153,9 +165,10 @@ class Runner extends Container<Env> implements RunnerRpc {
       const request = new Request(`http://runner${path}`, { method, headers, body, signal })
       const answer = await containerOf(this.ctx).getTcpPort(PORT).fetch(request)
       const boot = answer.headers.get(BOOT_HEADER)
-      return { answer: { status: answer.status, text: await answer.text() }, boot }
+      const ytdlp = answer.headers.get(YTDLP_HEADER)
+      return { answer: { status: answer.status, text: await answer.text() }, boot, ytdlp }
     } catch (error) {
-      return { answer: { status: 503, text: String(error) }, boot: null }
+      return { answer: { status: 503, text: String(error) }, boot: null, ytdlp: null }
     }
   }
 }

@@ -85,6 +85,7 @@ export function openSlotMemory(kv: SyncKvStorage) {
     },
     token: () => read("token"),
     run: () => read("run"),
+    slot: () => read("handed")?.slot ?? null,
     isStopping: () => read("stopping") ?? false,
   }
 }

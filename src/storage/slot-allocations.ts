@@ -22,6 +22,8 @@ export function openSlotTables(sql: SqlStorage) {
     slot text primary key, failed_at integer)`)
   sql.exec(`create table if not exists unsandboxed_slots (
     slot text primary key, seen_at integer not null)`)
+  sql.exec(`create table if not exists outdated_slots (
+    slot text primary key, seen_at integer not null)`)
   return {
     ...allocationTable(sql),
     ...requesterTable(sql),
@@ -151,8 +153,8 @@ function slotTable(sql: SqlStorage) {
   }
 }
 
-/** A container without a sandbox that nobody heard of again says nothing of those to come. */
-const UNSANDBOXED_MS_MAX = 600_000
+/** A container with a problem that nobody heard of again says nothing of those to come. */
+const PROBLEM_MS_MAX = 600_000
 
 function slotProblemTables(sql: SqlStorage) {
   function slotsOf(from: string, ...values: SqlStorageValue[]): string[] {
@@ -184,11 +186,19 @@ function slotProblemTables(sql: SqlStorage) {
     saveUnsandboxed(slot: string, now: number): void {
       sql.exec("insert or replace into unsandboxed_slots (slot, seen_at) values (?, ?)", slot, now)
     },
+    saveUpdated(slot: string): void {
+      sql.exec("delete from outdated_slots where slot = ?", slot)
+    },
+    saveNotUpdated(slot: string, now: number): void {
+      sql.exec("insert or replace into outdated_slots (slot, seen_at) values (?, ?)", slot, now)
+    },
     degradedReasons(now: number): DegradedReason[] {
-      const unsandboxed = slotsOf("unsandboxed_slots where seen_at > ?", now - UNSANDBOXED_MS_MAX)
+      const unsandboxed = slotsOf("unsandboxed_slots where seen_at > ?", now - PROBLEM_MS_MAX)
+      const outdated = slotsOf("outdated_slots where seen_at > ?", now - PROBLEM_MS_MAX)
       return [
         ...(unsandboxed.length > 0 ? ["sandbox_failed" as const] : []),
         ...(slotsNotEnded().length > 0 ? ["slot_not_ended" as const] : []),
+        ...(outdated.length > 0 ? ["ytdlp_update_failed" as const] : []),
       ]
     },
   }

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
-import { BOOT_HEADER } from "../../src/contract/protocol.ts"
+import { BOOT_HEADER, YTDLP_HEADER } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import type { Env } from "../../src/env.ts"
 import { FetchRunner, LightRunner, MediaRunner } from "../../src/index.ts"
@@ -86,6 +86,8 @@ describe("the object of a container", () => {
     tokens: string[]
     /** Variables that its last start had. */
     environment: Record<string, string>
+    /** What it says of its yt-dlp. */
+    ytdlp: string
     /** How many ends of it fail. */
     endsFailing: number
     asked: Asked[]
@@ -99,6 +101,7 @@ describe("the object of a container", () => {
       hasSandbox: true,
       tokens: [],
       environment: {},
+      ytdlp: "installing",
       endsFailing: 0,
       asked: [],
       wanted: null,
@@ -137,7 +140,8 @@ describe("the object of a container", () => {
             const headers = { [BOOT_HEADER]: `boot-${container.tokens.length}` }
             return Response.json({ error: "unsandboxed" }, { status: 503, headers })
           }
-          return Response.json({ boot: "a-boot" }, { status: isRight ? 202 : 401 })
+          const headers = { [YTDLP_HEADER]: container.ytdlp }
+          return Response.json({ boot: "a-boot" }, { status: isRight ? 202 : 401, headers })
         },
       }),
     }
@@ -174,6 +178,28 @@ describe("the object of a container", () => {
     const known = /^(?:DISK_RESERVE_BYTES|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
     const others = Object.entries(container.environment).filter(([name]) => !known.test(name))
     expect(Object.fromEntries(others)).toEqual(isOfWeb ? ofWeb : {})
+  })
+
+  it("says at the end of a run whether it has the yt-dlp that it was told to use", async () => {
+    async function reasonsAfter(ytdlp: string, YTDLP_VERSION: string) {
+      container.ytdlp = ytdlp
+      await runInDurableObject(object, async (_, ctx) => {
+        if (!hasProps(ctx)) throw new Error("no state")
+        Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+        const runner = new FetchRunner(ctx, withSettings({ YTDLP_VERSION }))
+        const order = { ...(await makeOrder()), slot: "fetch-0" }
+        await runner.post(order)
+        const { task_id: taskId, job_id: jobId, fence } = order
+        runner.runEnded({ accountId: "a", taskId, jobId, fence })
+      })
+      return await env.POOL.getByName("fetch").degradedReasons()
+    }
+    const asked = `2031.4.9 sha256:${"0".repeat(64)}`
+    expect(await reasonsAfter("failed", "")).toEqual([])
+    expect(await reasonsAfter("installing", asked)).toEqual([])
+    await expect.poll(() => reasonsAfter("failed", asked)).toEqual(["ytdlp_update_failed"])
+    expect(await reasonsAfter("installing", asked)).toEqual(["ytdlp_update_failed"])
+    await expect.poll(() => reasonsAfter("installed", asked)).toEqual([])
   })
 
   it("starts it with a token, which it knows while the container runs", async () => {

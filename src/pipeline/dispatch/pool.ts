@@ -81,6 +81,11 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     else this.#tables.saveUnsandboxed(slot, Date.now())
   }
 
+  async ytdlpJudged({ slot, isInstalled }: { slot: string; isInstalled: boolean }): Promise<void> {
+    if (isInstalled) this.#tables.saveUpdated(slot)
+    else this.#tables.saveNotUpdated(slot, Date.now())
+  }
+
   async degradedReasons(): Promise<DegradedReason[]> {
     return this.#tables.degradedReasons(Date.now())
   }
