@@ -27,6 +27,10 @@ export const UNAVAILABLE = "unavailable"
 
 /** What `GET /health` of a runner says that others judge it by. */
 export const runnerHealth = z.object({
+  /** Versions of its tools. */
+  ffmpeg: z.string().optional(),
+  ffprobe: z.string().optional(),
+  "yt-dlp": z.string().optional(),
   sandbox: z.object({
     ok: z.boolean(),
     /** Whether this system can sandbox tools at all, so that another self-test may pass. */
@@ -37,17 +41,24 @@ export const runnerHealth = z.object({
     /** Why no tool can be given a network, so that nothing is fetched from pages. */
     network_problem: z.string().nullable().default(null),
   }),
-  /** Versions of its tools. */
-  ffmpeg: z.string().optional(),
-  ffprobe: z.string().optional(),
-  "yt-dlp": z.string().optional(),
   /** Absent and null where the built-in version of yt-dlp is to be used. */
   ytdlp_update: ytdlpHealth.nullish(),
 })
 
 export type RunnerHealth = z.infer<typeof runnerHealth>
 
+/** A tool that cannot be used, and why, as the end of a sentence. */
+export type MissingTool = { name: ToolName; reason: string }
+
 /** The tools that a runner lacks; none where it can say nothing of them, as without a sandbox. */
-export function missingTools(health: RunnerHealth): ToolName[] {
-  return health.sandbox.ok ? TOOL_NAMES.filter((name) => health[name] === UNAVAILABLE) : []
+export function missingTools(health: RunnerHealth): MissingTool[] {
+  const { sandbox } = health
+  if (!sandbox.ok) return []
+  return TOOL_NAMES.flatMap((name) => {
+    if (health[name] === UNAVAILABLE) {
+      return [{ name, reason: `${name} is not installed, or does not run` }]
+    }
+    if (name !== "yt-dlp" || sandbox.network_problem === null) return []
+    return [{ name, reason: `${name} can be given no network in the sandbox of this system` }]
+  })
 }

@@ -7,9 +7,9 @@ import type { AppContext } from "./request.ts"
 
 /** What a service without a tool cannot do. */
 const WITHOUT = {
-  ffmpeg: "process media: ffmpeg is not installed, or does not run",
-  ffprobe: "read media: ffprobe is not installed, or does not run",
-  "yt-dlp": "fetch from the web: yt-dlp is not installed, or cannot run in a sandbox of its own",
+  ffmpeg: "process media",
+  ffprobe: "read media",
+  "yt-dlp": "fetch from the web",
 } as const satisfies Record<ToolName, string>
 
 /** Refuses a job with 503 where no runner has a tool that its tasks need. */
@@ -28,8 +28,8 @@ export async function requireTools(
 ): Promise<void> {
   const missing = await findMissingTools(c.env)
   const needed = definitions.flatMap(({ tools }) => tools)
-  const tool = missing.find((each) => needed.includes(each))
+  const tool = missing.find(({ name }) => needed.includes(name))
   if (tool === undefined) return
-  const message = `This service cannot ${WITHOUT[tool]}; its operator can say more. All else works.`
+  const message = `This service cannot ${WITHOUT[tool.name]}: ${tool.reason}; all else works.`
   throw new Problem("tool_missing", message)
 }

@@ -1,5 +1,5 @@
 import { missingTools, runnerHealth } from "../../contract/runner-health.ts"
-import type { ToolName } from "../../contract/tasks/definition.ts"
+import type { MissingTool } from "../../contract/runner-health.ts"
 import type { Env } from "../../env.ts"
 import { isPlain, readPlainHealth } from "../../runner/client.ts"
 
@@ -9,13 +9,13 @@ const KNOWN_MS = 5000
 const ANSWER_MS_MAX = 500
 
 /** Values only: workerd lets no request wait for a promise of another. */
-const known = new WeakMap<object, { at: number; missing: ToolName[] }>()
+const known = new WeakMap<object, { at: number; missing: MissingTool[] }>()
 
 /**
  * The tools that no runner has. Containers have all, by their image; what the plain runner does not
  * say in time counts as there.
  */
-export async function findMissingTools(env: Env): Promise<ToolName[]> {
+export async function findMissingTools(env: Env): Promise<MissingTool[]> {
   if (!isPlain(env)) return []
   const last = known.get(env)
   if (last && Math.abs(Date.now() - last.at) < KNOWN_MS) return last.missing
