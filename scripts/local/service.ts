@@ -109,8 +109,8 @@ function bindingsFor(
   const issue = settings.safeParse(bindings).error?.issues[0]
   if (issue)
     throw new CliError(`The setting ${issue.path.join(".")} is not right: ${issue.message}.`)
-  const [problem] = problemsOfFetchSecrets(process.env)
-  if (problem !== undefined) throw new CliError(`A setting is not right. ${problem}`)
+  const problems = problemsOfFetchSecrets(process.env)
+  if (problems.length > 0) throw new CliError(`A setting is not right. ${problems.join(" ")}`)
   return bindings
 }
 

@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
+import { freePort } from "../../scripts/local/ports.ts"
+import { fetchSecretNames, settingNames } from "../../src/settings.ts"
+
+test("what fetches alone may know is no setting that the Worker of one machine gets", () => {
+  expect(settingNames.filter((name) => fetchSecretNames.some((each) => each === name))).toEqual([])
+})
+
+test("the start says which of them cannot be used, and shows none", async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), "lathe-state-"))
+  onTestFinished(async () => await rm(stateDir, { recursive: true }))
+  const { exitCode, output } = await start({
+    STATE_DIR: stateDir,
+    PORT: String(await freePort()),
+    FETCH_COOKIES: "session=a-session-that-nobody-sees",
+    FETCH_PROXY: "socks5://user:a-password-that-nobody-sees@127.0.0.1:9",
+    YTDLP_VERSION: "latest",
+  })
+  expect(exitCode).toBe(1)
+  expect(output).toContain("A setting is not right. FETCH_COOKIES: expected the lines of a cookies")
+  expect(output).toContain("FETCH_PROXY: expected an http:// URL.")
+  expect(output).toContain("YTDLP_VERSION: expected one version and the SHA-256 of its wheel")
+  expect(output).not.toContain("that-nobody-sees")
+})
+
+async function start(more: Record<string, string>): Promise<{ exitCode: number; output: string }> {
+  const env = { ...process.env, ...more }
+  return await new Promise((settle) => {
+    const child = execFile(process.execPath, ["scripts/start.ts"], { env }, (_error, out, err) => {
+      settle({ exitCode: child.exitCode ?? 0, output: out + err })
+    })
+  })
+}
