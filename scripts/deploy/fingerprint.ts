@@ -5,7 +5,14 @@ import { CLONE } from "./config.ts"
 import type { Config } from "./config.ts"
 
 /** The files that Worker and image are built from. */
-const SOURCES = ["src/**/*", "container/**/*", "package.json", "package-lock.json", ".dockerignore"]
+const SOURCES = [
+  "src/**/*",
+  "container/**/*",
+  "requirements/fetch.txt",
+  "package.json",
+  "package-lock.json",
+  ".dockerignore",
+]
 const LEFT_OUT = ["container/launcher/build/**"]
 
 /** A hash of the configuration and of all sources of a deployment. */
