@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { isSiteAllowed } from "../../../src/contract/allowed-site.ts"
+import { checkUserUrl } from "../../../src/contract/user-url.ts"
 import { RunnerError, callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
 import type { RunContext } from "../../tasks/run-context.ts"
@@ -32,10 +33,13 @@ export async function askPage(
   question: PageQuestion,
 ): Promise<DriverDone | TaskFailure> {
   const { settings, order, signal } = context
-  const { job } = question
-  if (!isSiteAllowed(new URL(job.url), settings.egress.sites)) {
+  const checked = checkUserUrl(question.job.url, settings.egress.allowedHosts)
+  if ("error" in checked) return callerFailure("url_not_allowed", `url: ${checked.error}.`)
+  if (!isSiteAllowed(checked.url, settings.egress.sites)) {
     return callerFailure("url_not_allowed", "The operator of this service allows other sites only.")
   }
+  // In one spelling, without a fragment, which yt-dlp takes for orders of its own.
+  const job = { ...question.job, url: checked.url.href }
   await ytdlpReady()
   const ytdlp = findYtdlp(settings)
   if (!ytdlp) throw new RunnerError("internal", "This runner has no yt-dlp, so it cannot fetch.")

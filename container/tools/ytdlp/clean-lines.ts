@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util"
 import { cleanLines } from "../explain.ts"
 
 const SECRET_LENGTH_MIN = 4
@@ -22,8 +23,9 @@ export function cleanPageLines(
   lines: readonly string[],
   { workspace, secrets }: { workspace: string; secrets: readonly string[] },
 ): string[] {
+  const said = stripVTControlCharacters(lines.join("\n"))
   const hidden = secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN)
-  const text = hidden.reduce((rest, secret) => rest.replaceAll(secret, "***"), lines.join("\n"))
+  const text = hidden.reduce((rest, secret) => rest.replaceAll(secret, "***"), said)
   const cleaned = cleanLines(text, workspace).map((line) => {
     const short = ADVICE.reduce((rest, advice) => rest.replace(advice, ""), line)
     return short

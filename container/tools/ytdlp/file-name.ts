@@ -1,6 +1,9 @@
 const NAME_BYTES_MAX = 200
 const FALLBACK = "video"
 
+/** Control characters, halves of characters, and what changes the direction of text or breaks lines. */
+const UNSEEN = /[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/gu
+
 /**
  * A file's name of a title: in one line, without slashes, control characters and leading dots, of at
  * most 200 bytes with its extension, which stays whole.
@@ -8,7 +11,7 @@ const FALLBACK = "video"
 export function fileNameOf(title: string | null, extension: string): string {
   const cleaned = (title ?? "")
     .normalize("NFC")
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]+/gu, " ")
+    .replaceAll(UNSEEN, " ")
     .replaceAll(/[/\\:*?"<>|]+/g, "-")
     .replaceAll(/\s+/g, " ")
     .replace(/^[\s.]+/, "")

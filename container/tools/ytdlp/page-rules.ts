@@ -26,7 +26,7 @@ export const PAGE_RULES: readonly PageRule[] = [
     code: "geo_blocked",
     types: ["GeoRestrictedError"],
     words:
-      /geo.?(?:restrict|block)|(?:not|un)\s?available (?:in|from) your (?:country|location|region)|blocked.{0,40} in your country|due to geo|outside of (?:the|your) (?:country|region)/i,
+      /geo.?(?:restrict|block)|available (?:in|from) your (?:country|location|region)|blocked.{0,40} in your country|due to geo|outside of (?:the|your) (?:country|region)/i,
     sentence: "The site does not show this video in the country that this service asks from.",
   },
   {
@@ -54,6 +54,21 @@ export const PAGE_RULES: readonly PageRule[] = [
       /log(?:ged)?[- ]?in\b|\blogin|sign(?:ed)?[- ]in\b|registered users|(?:subscribers?|members?|VIP|premium)[ -](?:members )?only|only (?:available )?(?:for|to) (?:subscribers|members)|private (?:video|playlist|subreddit)|(?:video|account|profile|playlist) is (?:likely either )?private|password|requires? .{0,40}(?:account|subscription|authentication|payment|purchase)|account (?:needed|credentials)|(?:your|an) account (?:does not|has|that)|do not have access|confirm your age|age.?(?:restricted|verification)|--cookies/i,
     sentence:
       "The site shows this video to those who are logged in alone: send cookies of an account that may see it.",
+  },
+  {
+    code: "site_changed",
+    types: [
+      "RegexNotFoundError",
+      "JSONDecodeError",
+      "KeyError",
+      "TypeError",
+      "AttributeError",
+      "IndexError",
+    ],
+    words:
+      /Unable to extract|report this issue|nsig|JS challenge|Failed to parse|No video formats found/i,
+    sentence:
+      "The site has changed, and this service's yt-dlp does not know it yet: try again later, or ask the operator to update yt-dlp.",
   },
   {
     code: "not_found",
@@ -91,21 +106,6 @@ export const PAGE_RULES: readonly PageRule[] = [
     words:
       /bytes read|more expected|content too short|fragment.{0,40}not found|Did not get any data blocks|unable to continue|connection (?:was )?(?:closed|aborted|reset)/i,
     sentence: "The site ended the connection before all of the video was there: try again.",
-  },
-  {
-    code: "site_changed",
-    types: [
-      "RegexNotFoundError",
-      "JSONDecodeError",
-      "KeyError",
-      "TypeError",
-      "AttributeError",
-      "IndexError",
-    ],
-    words:
-      /Unable to extract|report this issue|nsig|JS challenge|Failed to parse|No video formats found/i,
-    sentence:
-      "The site has changed, and this service's yt-dlp does not know it yet: try again later, or ask the operator to update yt-dlp.",
   },
   {
     code: "connection_failed",

@@ -18,12 +18,13 @@ export type FetchHarness = AsyncDisposable & {
   metadata(path: string, more?: Partial<TaskOrder>): Promise<Report>
 }
 
-/** Starts a runner and a site; `differing` are settings of the runner. */
+/** Starts a runner and a site; `differing` are settings of the runner, which may reach `hosts` too. */
 export async function startFetchHarness(
   differing: Partial<RunnerSettings> = {},
+  hosts: readonly string[] = [],
 ): Promise<FetchHarness> {
   const site = await openSite()
-  const egress = { allowedHosts: [site.host], proxy: null, sites: [] }
+  const egress = { allowedHosts: [site.host, ...hosts], proxy: null, sites: [] }
   const harness = await startHarness({ egress, ...differing })
   async function finish(work: FetchWork | Record<string, unknown>, more?: Partial<TaskOrder>) {
     harness.io.reports.length = 0
@@ -35,11 +36,11 @@ export async function startFetchHarness(
     site,
     harness,
     fetch(path, of, more) {
-      const url = path.includes("://") ? path : site.url(path)
+      const url = path.startsWith("/") ? site.url(path) : path
       return finish({ ...DEFAULT_WORK, url, ...of }, more)
     },
     metadata(path, more) {
-      const url = path.includes("://") ? path : site.url(path)
+      const url = path.startsWith("/") ? site.url(path) : path
       return finish({ kind: "metadata", url, run_seconds_max: 30 }, more)
     },
     async [Symbol.asyncDispose]() {

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { fetched, startFetchHarness } from "./fetch-harness.ts"
 import type { FetchHarness } from "./fetch-harness.ts"
 
+const SECONDS = 6
+
 let lab: FetchHarness
 
 beforeAll(async () => {
@@ -13,8 +15,94 @@ afterAll(async () => {
 })
 
 describe("a fetch", () => {
-  test("stores the video of a page", async () => {
-    const result = fetched(await lab.fetch("/page/video?title=A / clip"))
-    expect(result).toMatchObject({ title: "A / clip", media: { name: "A - clip.mp4" } })
+  test("stores the video of a page, byte for byte, and says what it is", async () => {
+    const report = await lab.fetch("/page/video?title=A / clip")
+    const stored = lab.harness.io.outputs.get("media")
+    const original = await fetch(lab.site.url("/media/clip.mp4"))
+    expect(stored?.bytes).toEqual(new Uint8Array(await original.arrayBuffer()))
+    expect(stored?.contentType).toBe("video/mp4")
+    const { media, ...result } = fetched(report)
+    expect(result).toMatchObject({ title: "A / clip", subtitles: [] })
+    expect(result.duration_seconds).toBeCloseTo(SECONDS, 0)
+    expect(media).toMatchObject({
+      key: "media",
+      name: "A - clip.mp4",
+      size_bytes: stored?.bytes.length,
+      probe: { width: 640, height: 360 },
+    })
+    expect(JSON.stringify(report)).not.toContain(lab.harness.settings.workDir)
+  })
+
+  test("stores a file that a URL leads to, under its own name", async () => {
+    const { media } = fetched(await lab.fetch("/media/clip.webm"))
+    expect(media).toMatchObject({ name: "clip.webm", content_type: "video/webm" })
+  })
+
+  test.for([
+    ["HLS", "/page/hls", "720p", 720, "mp4"],
+    ["HLS with a key", "/media/hls/aes/index.m3u8", "best", 360, "mp4"],
+    ["HLS with sound of its own", "/page/groups", "best", 360, "mp4"],
+    ["DASH", "/page/dash", "360p", 360, "mp4"],
+    ["og:video", "/page/og", "best", 360, "mp4"],
+  ] as const)("of %s has picture and sound", async ([, path, quality, height, extension]) => {
+    const { media } = fetched(await lab.fetch(path, { quality }))
+    expect(media.probe?.height).toBe(height)
+    expect(media.probe?.streams.map(({ codec_type }) => codec_type).toSorted()).toEqual([
+      "audio",
+      "video",
+    ])
+    expect(media.probe?.duration).toBeCloseTo(SECONDS, 0)
+    expect(media.name).toMatch(new RegExp(`\\.${extension}$`))
+  })
+
+  test.for([
+    ["/page/video", undefined, "m4a", "aac"],
+    ["/page/dash", "mp3", "mp3", "mp3"],
+    ["/page/audio", undefined, "mp3", "mp3"],
+    ["/page/webm", "opus", "opus", "opus"],
+  ] as const)("of the sound of %s as %s", async ([path, format, extension, codec]) => {
+    const of = { quality: "audio" as const, ...(format && { audio_format: format }) }
+    const { media } = fetched(await lab.fetch(path, of))
+    expect(media.name).toMatch(new RegExp(`\\.${extension}$`))
+    expect(media.probe?.streams).toMatchObject([{ codec_type: "audio", codec_name: codec }])
+  })
+
+  test.for([
+    ["a file", "/page/video", 2, 4],
+    ["HLS", "/page/hls", 1.5, 3],
+    ["a server without ranges", "/media/tail.mp4?range=no", 2, 4],
+    ["more than there is", "/page/video", 4, 600],
+  ] as const)("of a part of %s", async ([, path, start, end]) => {
+    const { media, duration_seconds: seconds } = fetched(await lab.fetch(path, { start, end }))
+    expect(seconds).toBeCloseTo(Math.min(end, SECONDS) - start, 0)
+    expect(media.probe?.streams).toHaveLength(2)
+  })
+
+  test("stores subtitles in the languages that there are, as WebVTT", async () => {
+    const result = fetched(await lab.fetch("/page/track?title=Talk", { subtitles: ["fr", "de"] }))
+    expect(result.subtitles).toMatchObject([
+      { key: "subtitles_2", language: "de", name: "Talk.de.vtt", content_type: "text/vtt" },
+    ])
+    const stored = lab.harness.io.outputs.get("subtitles_2")
+    expect(new TextDecoder().decode(stored?.bytes)).toMatch(/^WEBVTT\n[^]*Goodbye\./)
+  })
+
+  test("stores subtitles of HLS", async () => {
+    const { subtitles } = fetched(await lab.fetch("/media/hls/groups.m3u8", { subtitles: ["en"] }))
+    expect(subtitles).toMatchObject([{ key: "subtitles_1", language: "en" }])
+  })
+
+  test("reports how far it is", async () => {
+    fetched(await lab.fetch("/as/slow.mp4?file=clip.mp4&rate=60000"))
+    const percents = lab.harness.io.reports.flatMap((report) =>
+      report.kind === "progress" ? report.percent : [],
+    )
+    expect(percents.some((percent) => percent > 10 && percent < 95)).toBe(true)
+    expect(percents).toEqual(percents.toSorted((one, other) => one - other))
+  })
+
+  test("goes on after a cut", async () => {
+    const { media } = fetched(await lab.fetch("/media/clip.mp4?cut=20000&times=2"))
+    expect(media.probe?.streams).toHaveLength(2)
   })
 })

@@ -11,8 +11,6 @@ AUDIO_FORMATS = "ba/ba*"
 VIDEO_FORMATS = "bv*+ba/b"
 # Of pictures with sound, those with the best sound and, of these, the smallest picture.
 AUDIO_SORT = ["lang", "quality", "acodec", "abr", "+res"]
-# The first that takes the streams as they are.
-CONTAINERS = "mp4/webm/mkv"
 
 
 def make_options(job: dict, log) -> dict:
@@ -28,8 +26,8 @@ def make_options(job: dict, log) -> dict:
     }
 
 
-def _wait_before(attempt: int) -> float:
-    return min(0.5 * 2**attempt, RETRY_SECONDS_MAX)
+def _wait_before(n: int) -> float:
+    return min(0.5 * 2**n, RETRY_SECONDS_MAX)
 
 
 SAFE = {
@@ -61,7 +59,6 @@ SAFE = {
     "concurrent_fragment_downloads": FRAGMENTS_AT_ONCE,
     # A fragment that is missing is a failure, not a gap.
     "skip_unavailable_fragments": False,
-    "merge_output_format": CONTAINERS,
 }
 
 

@@ -67,7 +67,9 @@ def _fetch_track(ydl: YoutubeDL, info: dict, track: dict, stem: str) -> str | No
             ydl.dl(name, track, subtitle=True)
         if track["ext"] != "vtt":
             requested = {"asked": {**track, "filepath": name}}
-            FFmpegSubtitlesConvertorPP(ydl, format="vtt").run({"requested_subtitles": requested})
+            FFmpegSubtitlesConvertorPP(ydl, format="vtt").run(
+                {"requested_subtitles": requested, "__files_to_move": {}}
+            )
     # The media is there by now, and is worth more than its subtitles.
     except (YoutubeDLError, OSError, ValueError) as error:
         ydl.report_warning(f"Subtitles could not be fetched: {error}")

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { JSON_LD_FACTS } from "../../support/site/pages.ts"
+import { described, startFetchHarness } from "./fetch-harness.ts"
+import type { FetchHarness } from "./fetch-harness.ts"
+
+let lab: FetchHarness
+
+beforeAll(async () => {
+  lab = await startFetchHarness()
+})
+
+afterAll(async () => {
+  await lab[Symbol.asyncDispose]()
+})
+
+describe("metadata", () => {
+  test("are what a page says, and nothing of the video is downloaded", async () => {
+    const url = lab.site.url("/page/json-ld")
+    expect(described(await lab.metadata("/page/json-ld"))).toMatchObject({
+      url,
+      title: JSON_LD_FACTS.title,
+      duration: JSON_LD_FACTS.duration,
+      view_count: JSON_LD_FACTS.viewCount,
+      like_count: JSON_LD_FACTS.likeCount,
+      comment_count: JSON_LD_FACTS.commentCount,
+      uploader: JSON_LD_FACTS.uploader,
+      upload_date: expect.stringContaining(JSON_LD_FACTS.uploadDate),
+      description: JSON_LD_FACTS.description,
+      thumbnail: lab.site.url("/media/picture.png"),
+      is_live: false,
+      formats: [expect.objectContaining({ ext: "mp4" })],
+    })
+    const asked = lab.site.requests.filter(({ path }) => path.startsWith("/media/clip.mp4"))
+    expect(asked.reduce((sum, { sent }) => sum + sent, 0)).toBeLessThan(100_000)
+  })
+
+  test("have null where a page says nothing, and the forms of a manifest", async () => {
+    const found = described(await lab.metadata("/page/hls?title=A clip"))
+    expect(found).toMatchObject({ title: "A clip", view_count: null, uploader: null })
+    expect(found.formats.map(({ height }) => height)).toEqual([360, 720, 1080])
+  })
+
+  test("of a live stream say so", async () => {
+    expect(described(await lab.metadata("/live/index.m3u8"))).toMatchObject({ is_live: true })
+  })
+
+  test("of a page without a video fail", async () => {
+    const report = await lab.metadata("/page/nothing")
+    expect(report).toMatchObject({ kind: "failed", failure: { code: "unsupported_site" } })
+  })
+})

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest"
+import { readMetadata } from "../../../../container/tools/ytdlp/read-metadata.ts"
+import { videoMetadata } from "../../../../src/contract/tasks/metadata.ts"
+
+const url = "https://example.com/v"
+
+test("all is null that a page does not say", () => {
+  const found = readMetadata(url, {})
+  expect(videoMetadata.parse(found)).toEqual({
+    url,
+    title: null,
+    duration: null,
+    view_count: null,
+    like_count: null,
+    comment_count: null,
+    uploader: null,
+    upload_date: null,
+    description: null,
+    thumbnail: null,
+    is_live: false,
+    extractor: null,
+    formats: [],
+  })
+})
+
+test("what is absurd is null, and what is too long is cut", () => {
+  const found = readMetadata(url, {
+    title: "x".repeat(20_000),
+    duration: -5,
+    view_count: 1e300,
+    like_count: 12.6,
+    comment_count: "many",
+    upload_date: "20261399",
+    timestamp: 1e20,
+    thumbnail: "no url",
+    is_live: 1,
+    formats: [{ format_id: 1, width: -1, fps: 1e9, vcodec: "none", filesize_approx: 99.5 }],
+  })
+  expect(videoMetadata.parse(found)).toMatchObject({
+    title: "x".repeat(10_000),
+    duration: null,
+    view_count: null,
+    like_count: 13,
+    comment_count: null,
+    upload_date: null,
+    thumbnail: null,
+    is_live: false,
+    formats: [{ format_id: "1", width: null, fps: null, video_codec: null, size_bytes: 100 }],
+  })
+})
+
+test("a time comes before a day", () => {
+  const day = { upload_date: "20261120" }
+  expect(readMetadata(url, day)?.upload_date).toBe("2026-11-20")
+  expect(readMetadata(url, { ...day, timestamp: 1_795_308_652 })?.upload_date).toBe(
+    "2026-11-22T00:50:52Z",
+  )
+})
