@@ -3,7 +3,7 @@ import { isSiteAllowed } from "../../../src/contract/allowed-site.ts"
 import { checkUserUrl } from "../../../src/contract/user-url.ts"
 import { RunnerError, callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
-import type { RunContext } from "../../tasks/run-context.ts"
+import type { PageContext } from "./page-context.ts"
 import { formatBytes } from "../format-bytes.ts"
 import { cleanPageLines, cookieValues } from "./clean-lines.ts"
 import type { DriverDone } from "./driver-lines.ts"
@@ -29,7 +29,7 @@ export type PageQuestion = {
 
 /** Has yt-dlp read a page, several times where what is against it may pass. */
 export async function askPage(
-  context: RunContext,
+  context: PageContext,
   question: PageQuestion,
 ): Promise<DriverDone | TaskFailure> {
   const { settings, order, signal } = context
@@ -64,7 +64,7 @@ export async function askPage(
   }
 }
 
-async function ask(context: RunContext, run: DriverRun): Promise<DriverDone | PageFailure> {
+async function ask(context: PageContext, run: DriverRun): Promise<DriverDone | PageFailure> {
   const ended = await runDriver(context, run)
   if (ended.last?.kind === "done") return ended.last
   const clean = cleaner(context, run)
@@ -76,7 +76,7 @@ async function ask(context: RunContext, run: DriverRun): Promise<DriverDone | Pa
 
 /** Why the driver ended without a word, or was ended. */
 function explainEnd(
-  context: RunContext,
+  context: PageContext,
   run: DriverRun,
   { end, isTooLarge }: DriverEnd,
 ): TaskFailure {
@@ -100,7 +100,7 @@ function explainEnd(
   })
 }
 
-function cleaner({ settings, workspace }: RunContext, { cookies }: DriverRun) {
+function cleaner({ settings, workspace }: PageContext, { cookies }: DriverRun) {
   const { proxy } = settings.egress
   const secrets = [
     ...(cookies === null ? [] : cookieValues(cookies)),

@@ -3,7 +3,7 @@ import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
 import { isPlainFile, pathIn } from "../../sandbox/workspace.ts"
-import type { RunContext } from "../../tasks/run-context.ts"
+import type { PageContext } from "./page-context.ts"
 import { probeFile } from "../ffprobe.ts"
 import { askPage } from "./ask-page.ts"
 import type { PageQuestion } from "./ask-page.ts"
@@ -35,7 +35,7 @@ export type DownloadedPage = {
 
 /** Downloads the media of a page into the workspace, as it is, and makes sure that it is media. */
 export async function downloadPage(
-  context: RunContext,
+  context: PageContext,
   {
     url,
     quality = "best",
@@ -54,7 +54,7 @@ export async function downloadPage(
 }
 
 async function inspect(
-  context: RunContext,
+  context: PageContext,
   done: DriverDone,
   { start }: { start: number | undefined },
 ): Promise<DownloadedPage | TaskFailure> {

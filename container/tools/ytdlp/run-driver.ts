@@ -7,7 +7,7 @@ import { openProxy } from "../../egress/proxy.ts"
 import { RunnerError } from "../../failures.ts"
 import type { ProcessEnd } from "../../sandbox/process.ts"
 import { startProcess } from "../../sandbox/start.ts"
-import type { RunContext } from "../../tasks/run-context.ts"
+import type { PageContext } from "./page-context.ts"
 import { readDriverLine } from "./driver-lines.ts"
 import type { DriverDone, DriverError, DriverLine } from "./driver-lines.ts"
 import { grantsOf, pythonArgv } from "./environment.ts"
@@ -47,7 +47,7 @@ export type DriverEnd = {
 }
 
 /** Runs yt-dlp once in a run's workspace, with a way out of its own. */
-export async function runDriver(context: RunContext, run: DriverRun): Promise<DriverEnd> {
+export async function runDriver(context: PageContext, run: DriverRun): Promise<DriverEnd> {
   const { settings, signal, taskSandbox, workspace } = context
   await using folder = await makeSocketFolder()
   await using proxy = await openProxy({

@@ -80,7 +80,7 @@ describe("a fetch fails for good", () => {
   test("and takes no orders from the URL's fragment", async () => {
     const orders = { http_headers: { "Ytdl-request-proxy": canary.origin } }
     const smuggled = new URLSearchParams({ __youtubedl_smuggle: JSON.stringify(orders) })
-    const report = await lab.fetch(`/page/nothing#${smuggled}`)
+    const report = await lab.fetch(`/page/nothing#${smuggled.toString()}`)
     expect(report).toMatchObject({ kind: "failed", failure: { code: "unsupported_site" } })
     expect(canary.connections()).toBe(0)
   })
