@@ -1,10 +1,8 @@
-import { readSites } from "../contract/allowed-site.ts"
 import { checkUserUrl, readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import type { CreateRequest, FoundInput, InputReference, JsonKind } from "../kinds/kind.ts"
 import { newId } from "../ids.ts"
-import { readImportUrl } from "../kinds/import-url.ts"
 import type { ImportUrl } from "../kinds/import-url.ts"
 import { withImports } from "../kinds/imports.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
@@ -17,7 +15,7 @@ import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 import { requireToolsOf } from "./required-tools.ts"
-import { urlFaults } from "./user-urls.ts"
+import { notAllowed, readImport, urlFaults } from "./user-urls.ts"
 
 /**
  * Accepts the job that a request asks for, once where the caller gave an `Idempotency-Key`;
@@ -145,7 +143,7 @@ async function findInputs(
     } else if ("url" in each) {
       const source = readImport(c, each.url)
       if ("error" in source) {
-        faults.push({ field, code: "url_not_allowed", message: source.error })
+        faults.push(notAllowed(field, source.error))
         continue
       }
       const known = sources.get(source.url) ?? { fileId: newId(), source }
@@ -156,16 +154,6 @@ async function findInputs(
     }
   }
   return { inputs, faults }
-}
-
-/** Reads a URL that something is to be brought in from, by the rules of this deployment. */
-export function readImport(c: AppContext, text: string): ReturnType<typeof readImportUrl> {
-  const { ALLOWED_PRIVATE_HOSTS, FETCH_SITES } = settingsOf(c.env)
-  return readImportUrl(text, {
-    origin: publicOrigin(c),
-    allowedHosts: readHosts(ALLOWED_PRIVATE_HOSTS),
-    sites: readSites(FETCH_SITES),
-  })
 }
 
 /** What every job is made of; 422 where its webhook may not be called. */

@@ -21,14 +21,15 @@ export type ImportRules = {
 export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
   if (/^svc_id:/i.test(text) || isOwnUrl(text, rules.origin)) {
     return {
-      error: "this is a URL of this service: its files need no import, name them as they are",
+      error:
+        "this is a URL of this service: what it has needs no import, and is downloaded by its download_url or named as an input",
     }
   }
   const checked = checkUserUrl(text, rules.allowedHosts)
   if ("error" in checked) return checked
   const { url } = checked
   if (!isSiteAllowed(url, rules.sites)) {
-    const error = `the operator of this service lets nothing be brought in from "${url.hostname}"`
+    const error = `the operator of this service lets nothing be fetched from "${url.hostname}"`
     return { error }
   }
   const [sourceUrl = text] = text.split("#", 1)

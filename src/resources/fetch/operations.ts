@@ -1,6 +1,5 @@
 import { z } from "zod"
-import { checkUserUrl, readHosts } from "../../contract/user-url.ts"
-import { retentionOf, settingsOf } from "../../env.ts"
+import { retentionOf } from "../../env.ts"
 import { readId } from "../../http/collection.ts"
 import { answerLink, DOWNLOAD } from "../../http/downloads.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
@@ -8,7 +7,7 @@ import type { Operation, Reply } from "../../http/operation.ts"
 import { notFound, Problem, unprocessables } from "../../http/problem.ts"
 import { publicOrigin, readJson } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
-import { urlFaults } from "../../http/user-urls.ts"
+import { notAllowed, readImport } from "../../http/user-urls.ts"
 import { fetch as fetchKind } from "../../kinds/fetch/kind.ts"
 import { isExpired } from "../../kinds/fetch/record.ts"
 import { EXAMPLE, mediaUrl } from "../../kinds/fetch/request.ts"
@@ -86,14 +85,9 @@ async function answerMetadata(
   c: AppContext,
   text: string,
 ): Promise<Reply<z.output<typeof metadataRecord>>> {
-  const faults = urlFaults(c, "url", text)
-  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
-  if (faults.length > 0 || "error" in checked) throw unprocessables(faults)
-  const asked = {
-    accountId: c.get("account").id,
-    origin: publicOrigin(c),
-    url: checked.url.href,
-  }
+  const read = readImport(c, text)
+  if ("error" in read) throw unprocessables([notAllowed("url", read.error)])
+  const asked = { accountId: c.get("account").id, origin: publicOrigin(c), url: read.url }
   const lookup = lookUp(c.env, c.executionCtx, asked)
   // It is ended in time, also where its caller hangs up.
   c.executionCtx.waitUntil(lookup.catch(() => undefined))
