@@ -12,6 +12,8 @@
 #include "launcher.h"
 
 #define STEPS_MAX 1024
+/* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: headers are often older than the kernel. */
+#define WAIT_KILLABLE (1u << 5)
 
 static struct sock_filter steps[STEPS_MAX];
 static unsigned short step_count;
@@ -103,15 +105,20 @@ void add(struct sock_filter step) {
 }
 
 void install_filter(void) {
-  if (install(SECCOMP_FILTER_FLAG_TSYNC) != 0) fail_with(EBUSY, "seccomp");
+  if (install(SECCOMP_FILTER_FLAG_TSYNC) != 0) fail("seccomp");
 }
 
-int install_listening_filter(void) { return install(SECCOMP_FILTER_FLAG_NEW_LISTENER); }
+/* From Linux 5.19 on, a signal does not interrupt a call that is being answered. */
+int install_listening_filter(void) {
+  int listener = install(SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE);
+  if (listener < 0) listener = install(SECCOMP_FILTER_FLAG_NEW_LISTENER);
+  if (listener < 0) fail("a seccomp listener, which a container runtime may have already");
+  return listener;
+}
 
 static int install(unsigned flags) {
   struct sock_fprog program = {step_count, steps};
   int result = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-  if (result < 0) fail("seccomp");
-  step_count = 0;
+  if (result >= 0) step_count = 0;
   return result;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { findNetworkProblem } from "../../../container/sandbox/network-test.ts"
 import { ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
 import { VARIANTS, openSandboxLab } from "./lab.ts"
 import type { Launch } from "../../../container/sandbox/sandbox.ts"
@@ -152,6 +153,17 @@ describe.for(VARIANTS)("on an old kernel in the tier $tier as $user", (variant) 
     expect(run.exitCode).toBe(126)
     expect(run.text).toMatch(/^launcher: this kernel cannot give a tool its connections/)
     expect(await lab.findDamage(run)).toEqual([])
+  })
+
+  test("the self-test says why no tool is given a network", async ({ skip }) => {
+    skip(process.getuid?.() === 0 && variant.user === "unprivileged", "the self-test runs as root")
+    await using lab = await openSandboxLab(variant)
+    const launcherPath = join(folder, "launcher")
+    const sandbox = { ...lab.taskSandbox.sandbox, launcherPath }
+    const problem = await findNetworkProblem(sandbox, join(folder, "attack"))
+    expect(problem).toMatch(
+      /^Tools of this sandbox cannot be given a network: launcher: this kernel/,
+    )
   })
 
   test("a notification of a folder kills no other process", async () => {
