@@ -5,6 +5,7 @@ import { benchEncode } from "./bench/encode.ts"
 import { benchFairness } from "./bench/fairness.ts"
 import { formatFigures } from "./bench/figure.ts"
 import type { Figure } from "./bench/figure.ts"
+import { benchImport } from "./bench/import.ts"
 import { benchLayout } from "./bench/layout/layout.ts"
 import { openBenchScope } from "./bench/scope.ts"
 import type { BenchScope } from "./bench/scope.ts"
@@ -32,6 +33,7 @@ const benches: Bench[] = [
   { name: "encode", run: benchEncode },
   { name: "upload", run: benchUpload },
   { name: "download", run: benchDownload },
+  { name: "import", run: benchImport },
   { name: "fairness", run: benchFairness },
   { name: "webhook", run: benchWebhook },
   { name: "layout", run: benchLayout },

@@ -35,11 +35,12 @@ export async function runImportTask(
 ): Promise<ImportOutcome> {
   const startedMs = performance.now()
   const secondsMax = work.run_seconds_max
+  const endsMs = startedMs + secondsMax * 1000
   const deadline = AbortSignal.timeout(secondsMax * 1000)
   context.status.phase = "downloading"
   markProcessStarted(context, "import")
   try {
-    return await importSource(context, work, { limits, deadline })
+    return await importSource(context, work, { limits, deadline, endsMs })
   } catch (error) {
     context.signal.throwIfAborted()
     if (deadline.aborted) {
@@ -53,7 +54,8 @@ export async function runImportTask(
   }
 }
 
-type Bounds = { limits: WebLimits; deadline: AbortSignal }
+/** `endsMs` is when the run has to end, which is when `deadline` aborts. */
+type Bounds = { limits: WebLimits; deadline: AbortSignal; endsMs: number }
 
 async function importSource(
   context: RunContext,
@@ -80,7 +82,7 @@ async function importSource(
 async function importOnce(
   context: RunContext,
   work: ImportWork,
-  { limits, deadline, stop }: Bounds & { stop: AbortController },
+  { limits, deadline, endsMs, stop }: Bounds & { stop: AbortController },
 ): Promise<ImportOutcome> {
   const { allowedHosts, proxy, sites } = context.settings.egress
   const signal = AbortSignal.any([context.signal, deadline, stop.signal])
@@ -93,7 +95,7 @@ async function importOnce(
   const { head, whole } = await peek(await decodeBody(sent, facts.codings), HEAD_BYTES)
   if (kindOfSource(head, facts.contentType) === "page") {
     stop.abort(new Error("It is a page."))
-    return await importPage(context, work)
+    return await importPage(context, work, endsMs - performance.now())
   }
   const { bytes_max: bytesMax } = work
   if (facts.codings.length === 0 && (facts.length ?? 0) > bytesMax) throw tooLarge(bytesMax)

@@ -1,6 +1,7 @@
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { RunnerError } from "../failures.ts"
+import { sendBytes } from "./send-bytes.ts"
 
 export type IoRequest = {
   method?: "GET" | "PUT" | "POST"
@@ -36,9 +37,8 @@ export function openIoClient(order: TaskOrder, boot: string, kill: AbortControll
   }
   return {
     async fetch(path, { answered = [], ...request }) {
-      const response = await fetch(order.io.origin + path, {
+      const response = await send(order.io.origin + path, {
         ...request,
-        redirect: "error",
         headers: { ...headers, ...request.headers },
       })
       if (response.ok || answered.includes(response.status)) return response
@@ -58,4 +58,10 @@ export function openIoClient(order: TaskOrder, boot: string, kill: AbortControll
       throw new Error(message)
     },
   }
+}
+
+async function send(url: string, request: IoRequest): Promise<Response> {
+  const { method = "GET", headers = {}, body, signal } = request
+  if (!(body instanceof Uint8Array)) return await fetch(url, { ...request, redirect: "error" })
+  return await sendBytes(url, { method, headers, bytes: body, signal })
 }

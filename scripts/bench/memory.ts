@@ -4,18 +4,18 @@ const SAMPLE_MS = 20
 
 export type MemoryWatch = { stop(): { peakBytes: number } }
 
-/** Resident memory of a workerd, in bytes; null where there is no /proc. */
-export function residentBytes(workerdPid: number | null): number | null {
-  const status = workerdPid === null ? null : readProc(`${workerdPid}/status`)
+/** Resident memory of a process, in bytes; null where there is no /proc. */
+export function residentBytes(pid: number | null): number | null {
+  const status = pid === null ? null : readProc(`${pid}/status`)
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status ?? "")?.[1]
   return kib === undefined ? null : Number(kib) * 1024
 }
 
 /** Samples the resident memory of a process every few milliseconds and keeps the peak. */
-export function watchMemory(workerdPid: number | null): MemoryWatch {
+export function watchMemory(pid: number | null): MemoryWatch {
   let peakBytes = 0
   function look(): void {
-    peakBytes = Math.max(peakBytes, residentBytes(workerdPid) ?? 0)
+    peakBytes = Math.max(peakBytes, residentBytes(pid) ?? 0)
   }
   look()
   const timer = setInterval(look, SAMPLE_MS)
@@ -34,6 +34,15 @@ export function findWorkerd(parentPid: number): number | null {
   const family = new Set([parentPid])
   for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid)
   return processes.find(({ pid, name }) => family.has(pid) && name === "workerd")?.pid ?? null
+}
+
+/** The runner that a start script started; null where there is no /proc. */
+export function findRunner(parentPid: number): number | null {
+  const found = listProcesses().find(
+    ({ pid, parent }) =>
+      parent === parentPid && readProc(`${pid}/cmdline`)?.includes("container/main.ts"),
+  )
+  return found?.pid ?? null
 }
 
 /** Sorted by id, so that parents come before their children. */

@@ -56,7 +56,8 @@ export function openWaysIn(origin: string, key: string): WaysIn {
   }
   return {
     fetch: async (url) => await create("/fetch", { url }),
-    metadata: async (url) => await lookUp(`/fetch/metadata?${new URLSearchParams({ url }).toString()}`),
+    metadata: async (url) =>
+      await lookUp(`/fetch/metadata?${new URLSearchParams({ url }).toString()}`),
     longMetadata: async (url) => await lookUp("/fetch/metadata", { method: "POST", body: { url } }),
     file: async (url) => await create("/files", { file_url: url }),
     command: async (url) =>
