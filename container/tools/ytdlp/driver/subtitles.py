@@ -68,7 +68,7 @@ def _fetch_track(ydl: YoutubeDL, info: dict, track: dict, stem: str) -> str | No
         if track["ext"] != "vtt":
             requested = {"asked": {**track, "filepath": name}}
             FFmpegSubtitlesConvertorPP(ydl, format="vtt").run(
-                {"requested_subtitles": requested, "__files_to_move": {}}
+                {"requested_subtitles": requested, "__files_to_move": {name: name}}
             )
     # The media is there by now, and is worth more than its subtitles.
     except (YoutubeDLError, OSError, ValueError) as error:
