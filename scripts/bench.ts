@@ -3,6 +3,7 @@ import { benchContainer } from "./bench/container.ts"
 import { benchDownload } from "./bench/download.ts"
 import { benchEncode } from "./bench/encode.ts"
 import { benchFairness } from "./bench/fairness.ts"
+import { benchFetch } from "./bench/fetch.ts"
 import { formatFigures } from "./bench/figure.ts"
 import type { Figure } from "./bench/figure.ts"
 import { benchImport } from "./bench/import.ts"
@@ -34,6 +35,7 @@ const benches: Bench[] = [
   { name: "upload", run: benchUpload },
   { name: "download", run: benchDownload },
   { name: "import", run: benchImport },
+  { name: "fetch", run: benchFetch },
   { name: "fairness", run: benchFairness },
   { name: "webhook", run: benchWebhook },
   { name: "layout", run: benchLayout },

@@ -47,7 +47,7 @@ export async function uploadFile(
 /** Polls a record every few milliseconds until it is final. */
 export async function untilFinal(
   caller: Caller,
-  path: `/v1/files/${string}` | `/v1/commands/${string}`,
+  path: `/v1/files/${string}` | `/v1/commands/${string}` | `/v1/fetch/${string}`,
   pollMs = POLL_MS,
 ): Promise<ServiceRecord> {
   return await pWaitFor<ServiceRecord>(

@@ -4,15 +4,13 @@ import { openCanary } from "../support/site/canary.ts"
 import type { Canary } from "../support/site/canary.ts"
 import { openSite } from "../support/site/site.ts"
 import type { Site } from "../support/site/site.ts"
-import { WAYS } from "../support/site/toward.ts"
+import { LEADS } from "./web-leads.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 import { openWaysIn, WAYS_IN } from "./web-ways-in.ts"
 import type { WaysIn } from "./web-ways-in.ts"
 
-const REFUSED = { status: 422, code: "url_not_allowed" }
-/** Of the ways that lead on, those whose end is a File as it is: an import follows no list of these. */
-const STORED = /\.(?:rss|xspf|smil|f4m|m3u|ffconcat)$/
+const SPELLINGS = PRIVATE_HOSTS.filter((host) => host !== "localhost.localdomain")
 
 let service: TestService
 let site: Site
@@ -38,19 +36,26 @@ afterAll(async () => {
   await canary.close()
 })
 
+/** A page, manifest or redirect of the site that leads to a URL. */
 function lead(way: string, to: string): string {
-  return site.url(`${way}?${new URLSearchParams({ to }).toString()}`)
+  return site.url(`/toward/${way}?${new URLSearchParams({ to }).toString()}`)
+}
+
+/** What a URL is refused with: one that nothing can read has codes of its own. */
+function refusalOf(url: string) {
+  return { url, status: 422, ...(URL.canParse(url) && { code: "url_not_allowed" }) }
 }
 
 describe.for(WAYS_IN)("%s", (name) => {
   test("refuses every spelling of a private host", async () => {
+    const urls = SPELLINGS.map((host) => `http://${host}:${canary.port}/clip.mp4`)
     const ends = await Promise.all(
-      PRIVATE_HOSTS.map(async (host) => {
-        const { status, code } = await waysIn[name](`http://${host}:${canary.port}/clip.mp4`)
-        return { host, status, code }
+      urls.map(async (url) => {
+        const { status, code } = await waysIn[name](url)
+        return { url, status, ...(URL.canParse(url) && { code }) }
       }),
     )
-    expect(ends).toEqual(PRIVATE_HOSTS.map((host) => ({ host, ...REFUSED })))
+    expect(ends).toEqual(urls.map(refusalOf))
   })
 
   test("refuses what is no URL of the web", async () => {
@@ -58,5 +63,13 @@ describe.for(WAYS_IN)("%s", (name) => {
       OTHER_URLS.map(async (url) => ({ url, status: (await waysIn[name](url)).status })),
     )
     expect(ends).toEqual(OTHER_URLS.map((url) => ({ url, status: 422 })))
+  })
+})
+
+describe.concurrent.for(LEADS)("$name by $way to $to", ({ name, way, to, code }) => {
+  test("comes to nothing inside", async () => {
+    const end = await waysIn[name](lead(way, to.replace("CANARY", canary.host)))
+    expect({ code: end.code, canary: canary.heard }).toEqual({ code, canary: [] })
+    expect(end.text).not.toMatch(/secret|root:/)
   })
 })

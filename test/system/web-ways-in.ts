@@ -55,7 +55,8 @@ export function openWaysIn(origin: string, key: string): WaysIn {
     return { ...answer, code: answer.status < 300 ? null : refusalCode(answer.text) }
   }
   return {
-    fetch: async (url) => await create("/fetch", { url }),
+    // Subtitles too, since they come from addresses of their own.
+    fetch: async (url) => await create("/fetch", { url, subtitles: ["en"] }),
     metadata: async (url) =>
       await lookUp(`/fetch/metadata?${new URLSearchParams({ url }).toString()}`),
     longMetadata: async (url) => await lookUp("/fetch/metadata", { method: "POST", body: { url } }),

@@ -16,16 +16,9 @@ export type Way = {
 
 const ways: Record<string, Way> = { ...pageWays, ...hlsWays, ...dashWays, ...listWays }
 
-/** The names of all ways, as paths without their query: `/toward/video.html` and so on. */
-export const WAYS: string[] = [
-  ...Object.entries(ways).map(([name, { extension }]) => `/toward/${name}.${extension}`),
-  "/toward/redirect.mp4",
-  "/toward/refresh.html",
-]
-
 /**
  * What leads to a URL, as `/toward/WAY.EXTENSION?to=URL`; `to` is taken as it is, be it relative, of any
- * scheme or nonsense. WAYS has all names.
+ * scheme or nonsense. Beside the ways of the lists there are `redirect` and `refresh`, with a header.
  */
 export function towardAnswer({ url }: Visit, rest: string): Answer | null {
   const name = rest.replace(/\.\w+$/, "")
