@@ -19,7 +19,8 @@ export type ImportRules = {
 
 /** Reads a URL that something is to be brought in from, or says why it cannot be. */
 export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
-  if (/^svc_id:/i.test(text) || isOwnUrl(text, rules.origin)) {
+  const named = URL.parse(text)
+  if (named?.protocol === "svc_id:" || (named && isOwnUrl(named, rules.origin))) {
     return {
       error:
         "this is a URL of this service: what it has needs no import, and is downloaded by its download_url or named as an input",

@@ -21,9 +21,18 @@ type ImportDraft = { tasks: TaskDraft[]; file: JobDraft["files"][number] }
 export function draftImport(
   facts: JobFacts,
   limits: ImportLimits,
-  made: { jobId: string; fileId: string; source: ImportUrl; isOptional: boolean; weight: number },
+  made: {
+    jobId: string
+    fileId: string
+    source: ImportUrl
+    /** By which its job knows it. */
+    key: string
+    /** Whether the job can do with a file that is no media. */
+    isOptional: boolean
+    weight: number
+  },
 ): ImportDraft {
-  const { jobId, fileId, source, isOptional, weight } = made
+  const { jobId, fileId, source, key, isOptional, weight } = made
   const { name, sourceUrl } = source
   const bringIn = draftTask(facts, {
     id: fileId,
@@ -47,7 +56,7 @@ export function draftImport(
     pool: probeTask.pool(work),
     weight: PROBES_WEIGHT,
     work,
-    inputs: [{ key: "file", fileId }],
+    inputs: [{ key, fileId }],
     blocked: true,
   })
   const createdAt = facts.now
@@ -63,19 +72,16 @@ export function withImports(
   inputs: readonly FoundInput[],
 ): JobDraft {
   const sources = new Map(
-    inputs.flatMap(({ fileId, source }) => (source ? [[fileId, source] as const] : [])),
+    inputs.flatMap(({ key, fileId, source }) =>
+      source ? [[fileId, { key, source }] as const] : [],
+    ),
   )
   if (sources.size === 0) return draft
   const { id: jobId } = draft.job
-  const imports = [...sources].map(([fileId, source]) =>
-    draftImport(facts, facts, {
-      jobId,
-      fileId,
-      source,
-      isOptional: true,
-      weight: IMPORTS_WEIGHT,
-    }),
-  )
+  const imports = [...sources].map(([fileId, named]) => {
+    const shared = { jobId, isOptional: true, weight: IMPORTS_WEIGHT }
+    return draftImport(facts, facts, { ...shared, ...named, fileId })
+  })
   const ownWeight = (100 - IMPORTS_WEIGHT - PROBES_WEIGHT) * sources.size
   const own = draft.tasks.map(({ task, ...planned }) => {
     return { ...planned, task: { ...task, weight: ownWeight * (task.weight ?? 1) } }

@@ -1,7 +1,6 @@
-/** Whether a URL is one of this deployment, by whichever of its names and schemes. */
-export function isOwnUrl(text: string, origin: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && canonicalHost(url) === canonicalHost(new URL(origin))
+/** Whether a URL is one of this deployment, whose origin is given, by whichever name and scheme. */
+export function isOwnUrl(url: URL, origin: string): boolean {
+  return canonicalHost(url) === canonicalHost(new URL(origin))
 }
 
 /** Host and port of a URL, one spelling for all names of this machine. */

@@ -21,7 +21,7 @@ export function readReference(text: string, origin: string): Reference {
   if (byId !== undefined) return fileReference(byId)
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED }
-  if (!isOwnUrl(text, origin)) return { url: text }
+  if (!isOwnUrl(url, origin)) return { url: text }
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
   if (version !== "v1") return { error: EXPECTED }
   if (room === "fetch") {

@@ -7,3 +7,17 @@ export function commandRequest(fileId: string, changes: Record<string, unknown> 
     ...changes,
   }
 }
+
+/** A request whose one command reads these inputs, with some of its fields changed. */
+export function withInputs(
+  input_files: Record<string, string>,
+  changes: Record<string, unknown> = {},
+) {
+  const named = Object.keys(input_files).map((key) => `-i {{${key}}}`)
+  return {
+    ffmpeg_command: `ffmpeg ${named.join(" ")} {{out_1}}`,
+    input_files,
+    output_files: { out_1: "out.mp4" },
+    ...changes,
+  }
+}

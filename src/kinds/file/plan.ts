@@ -53,8 +53,14 @@ const IMPORT_WEIGHT = 99
 /** The job of a file that a URL names: a task that brings it in, and one that probes it then. */
 export function planImport(source: ImportUrl, facts: JobFacts & ImportLimits): JobDraft {
   const id = newId()
-  const made = { jobId: id, fileId: id, source, isOptional: false, weight: IMPORT_WEIGHT }
-  const { tasks, file } = draftImport(facts, facts, made)
+  const { tasks, file } = draftImport(facts, facts, {
+    jobId: id,
+    fileId: id,
+    source,
+    key: "file",
+    isOptional: false,
+    weight: IMPORT_WEIGHT,
+  })
   const request = { file_url: source.sourceUrl }
   return { job: draftJob(facts, { id, kind: "file", request }), tasks, files: [file] }
 }

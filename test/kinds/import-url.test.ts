@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest"
+import { readImportUrl } from "../../src/kinds/import-url.ts"
+
+const RULES = { origin: "http://127.0.0.1:8787", allowedHosts: ["127.0.0.1:9000"], sites: [] }
+
+describe("a URL to bring something in from", () => {
+  it.each([
+    ["https://a.example/x/film.mp4#t=3", "https://a.example/x/film.mp4", "film.mp4"],
+    ["HTTPS://A.Example:443/x/../%66ilm.mp4?q=1", "https://a.example/%66ilm.mp4?q=1", "film.mp4"],
+    ["https://a.example", "https://a.example/", "file"],
+    ["https://a.example/a%2Fb%5Cc.mp4", "https://a.example/a%2Fb%5Cc.mp4", "c.mp4"],
+    ["https://a.example/%e4.mp4", "https://a.example/%e4.mp4", "%e4.mp4"],
+    ["http://127.0.0.1:9000/x.mp4", "http://127.0.0.1:9000/x.mp4", "x.mp4"],
+  ])("%s is asked and named in one way", (text, url, name) => {
+    const sourceUrl = text.replace(/#.*/, "")
+    expect(readImportUrl(text, RULES)).toEqual({ url, sourceUrl, name })
+  })
+
+  it.each([
+    ["http://127.0.0.1:8787/v1/files/x/a.mp4", /URL of this service/],
+    ["http://localhost:8787/", /URL of this service/],
+    ["http://[::1]:8787/", /URL of this service/],
+    ["svc_id://0197a6d2-6f7c-7c33-9b1e-3f2a8c5d4e10", /URL of this service/],
+    ["http://127.0.0.1:9001/x.mp4", /public host/],
+    ["https://a.example/a b", /http or https URL/],
+    ["file:///etc/passwd", /http or https URL/],
+  ])("%s is refused", (text, why) => {
+    const read = readImportUrl(text, RULES)
+    expect("error" in read && read.error).toMatch(why)
+  })
+
+  it("is one of the operator's sites, or of below one, where there are some", () => {
+    const rules = { ...RULES, sites: ["a.example"] }
+    expect(readImportUrl("https://cdn.a.example/x", rules)).toHaveProperty("url")
+    const read = readImportUrl("https://bad-a.example/x", rules)
+    expect("error" in read && read.error).toMatch(/operator .* "bad-a.example"/)
+  })
+})

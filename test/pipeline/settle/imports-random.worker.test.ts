@@ -1,0 +1,216 @@
+import { env } from "cloudflare:workers"
+import { expect, it } from "vitest"
+import { newId } from "../../../src/ids.ts"
+import { command } from "../../../src/kinds/command/kind.ts"
+import { withImports } from "../../../src/kinds/imports.ts"
+import type { FoundInput } from "../../../src/kinds/kind.ts"
+import { inputFailure } from "../../../src/pipeline/dispatch/reconcile.ts"
+import { endJob, settle, transitionJob } from "../../../src/pipeline/settle/settle.ts"
+import { requeueTransition } from "../../../src/pipeline/settle/transitions.ts"
+import type { TerminalReport } from "../../../src/pipeline/settle/transitions.ts"
+import { databaseOf } from "../../../src/storage/database.ts"
+import { removeFile } from "../../../src/storage/files.ts"
+import { createJob } from "../../../src/storage/job-drafts.ts"
+import { isFinal } from "../../../src/storage/schema/states.ts"
+import type { Task } from "../../../src/storage/schema/tasks.ts"
+import { claimTask, listOpenTasks } from "../../../src/storage/tasks.ts"
+import { readSnapshot } from "../../../src/storage/transitions.ts"
+import type { JobSnapshot } from "../../../src/storage/transitions.ts"
+import { jobFacts } from "../../support/job-facts.ts"
+
+// The life of a job whose command waits for files that the job brings in first: a dispatcher and its
+// runners do what they may in any order, lose runs, repeat reports and send those of lost runs, while
+// the caller cancels and deletes. D1 and all that decides are the real ones.
+
+const ROUNDS = 16
+const STEPS = 14
+const SEED = 20_261_122
+
+const accountId = newId()
+const database = databaseOf(env, accountId)
+const failure = { code: "server_error" as const, message: "It failed.", lines: [] }
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function makeRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+const random = makeRandom(SEED)
+
+function pick<Value>(values: readonly Value[]): Value | undefined {
+  return values[Math.floor(random() * values.length)]
+}
+
+async function makeJob(): Promise<string> {
+  const facts = { ...jobFacts("https://receiver.example/"), runSecondsMax: 1, fileBytesMax: 10 }
+  const count = 1 + Math.floor(random() * 3)
+  const inputs: FoundInput[] = Array.from({ length: count }, (_, index) => {
+    const url = `https://media.example/${index}.mp4`
+    const source = { url, sourceUrl: url, name: `${index}.mp4` }
+    return { key: `in_${index}`, field: "", fileId: newId(), file: null, source }
+  })
+  const request = {
+    input_files: {},
+    output_files: { out_1: "out.mp4" },
+    ffmpeg_command: "ffmpeg -i x out_1",
+    priority: 50,
+  }
+  const draft = withImports(command.plan(request, { ...facts, inputs }), facts, inputs)
+  await createJob(database, draft)
+  return draft.job.id
+}
+
+async function read(jobId: string): Promise<JobSnapshot> {
+  const snapshot = await readSnapshot(database, jobId)
+  if (!snapshot) throw new Error("the job is gone")
+  return snapshot
+}
+
+/** What a dispatcher does of a job's tasks: starts those that are ready, ends what can never start. */
+async function dispatch(jobId: string): Promise<void> {
+  const { tasks } = await read(jobId)
+  const open = await listOpenTasks(
+    database,
+    tasks.map(({ id }) => id),
+  )
+  const waiting = open.filter(({ state }) => state === "waiting")
+  const failed = waiting.map(({ inputs }) => inputFailure(inputs)).find((each) => each !== null)
+  if (failed) {
+    await endJob(env, { accountId, jobId }, { state: "failed", failure: failed })
+    return
+  }
+  const ready = waiting.filter(({ inputs }) =>
+    inputs.every(({ readiness }) => readiness === "ready"),
+  )
+  const task = pick(ready)
+  if (!task) return
+  const claim = { taskId: task.id, jobId, slot: "x-0", allocation: random(), now: Date.now() }
+  const claimed = await claimTask(database, claim)
+  if (claimed?.task.work.kind !== "command") return
+  // A File may have been deleted since; what is there is over and stored.
+  const { files } = await read(jobId)
+  const brought = files.filter(({ source }) => source === "import")
+  expect(brought.filter(({ state, objectKey }) => !isFinal(state) || !objectKey)).toEqual([])
+}
+
+function resultOf({ work }: Task) {
+  if (work.kind === "import") {
+    const facts = { name: "film.mp4", size_bytes: 7, content_type: "video/mp4" }
+    return { kind: "import", ...facts, is_resumable: random() < 0.5 }
+  }
+  if (work.kind === "command") {
+    return {
+      kind: "command",
+      outputs: [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }],
+    }
+  }
+  const probe = { duration: 1, format_name: "mov", streams: [], format: {} }
+  return random() < 0.5 ? { kind: "probe", probe } : { kind: "probe", probe_error: "No media." }
+}
+
+const moment = { boot: "boot", at: new Date().toISOString(), processing_seconds: 1 }
+
+function reportOf(task: Task): TerminalReport {
+  const draw = random()
+  if (draw < 0.7) return { ...moment, kind: "finished", result: resultOf(task) }
+  if (draw < 0.85) return { ...moment, kind: "interrupted" }
+  return { ...moment, kind: "failed", blame: draw < 0.95 ? "ours" : "caller", failure }
+}
+
+/** A run of a task reports its end, some of them twice; those of earlier runs too. */
+async function report(jobId: string): Promise<void> {
+  const task = pick((await read(jobId)).tasks.filter(({ fence }) => fence > 0))
+  if (!task) return
+  const isLate = task.fence > 1 && random() < 0.3
+  const run = { accountId, jobId, taskId: task.id, fence: isLate ? task.fence - 1 : task.fence }
+  const sent = reportOf(task)
+  const outcomes = [(await settle(env, run, sent)).outcome]
+  if (random() < 0.3) outcomes.push((await settle(env, run, sent)).outcome)
+  expect(isLate && outcomes.some((outcome) => outcome !== "stale")).toBe(false)
+}
+
+async function loseRun(jobId: string): Promise<void> {
+  const task = pick((await read(jobId)).tasks.filter(({ state }) => state === "running"))
+  if (!task) return
+  const cause = random() < 0.5 ? ("no capacity" as const) : ("hand-over" as const)
+  const lost = { taskId: task.id, fence: task.fence, cause, now: Date.now() }
+  await transitionJob(env, { accountId, jobId }, (each) => requeueTransition(each, lost))
+}
+
+async function deleteFile(jobId: string): Promise<void> {
+  const file = pick((await read(jobId)).files.filter(({ source }) => source === "import"))
+  if (file) await removeFile(database, file, Date.now())
+}
+
+async function cancel(jobId: string): Promise<void> {
+  const canceled = { code: "canceled" as const, message: "Canceled.", lines: [] }
+  await endJob(env, { accountId, jobId }, { state: "canceled", failure: canceled })
+}
+
+async function act(jobId: string): Promise<void> {
+  const draw = random()
+  if (draw < 0.45) await dispatch(jobId)
+  else if (draw < 0.88) await report(jobId)
+  else if (draw < 0.97) await loseRun(jobId)
+  else if (draw < 0.985) await deleteFile(jobId)
+  else await cancel(jobId)
+}
+
+/** Whatever went on before, a dispatcher and runners that go on bring the job to its end. */
+async function bringToEnd(jobId: string): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) {
+    const { job, tasks } = await read(jobId)
+    if (isFinal(job.state)) return
+    const running = tasks.find(({ state }) => state === "running")
+    if (running) {
+      const run = { accountId, jobId, taskId: running.id, fence: running.fence }
+      await settle(env, run, { ...moment, kind: "finished", result: resultOf(running) })
+    } else await dispatch(jobId)
+  }
+  throw new Error("the job has no end")
+}
+
+async function check(jobId: string): Promise<string> {
+  const { job, tasks, files } = await read(jobId)
+  expect(tasks.filter(({ state }) => !isFinal(state))).toEqual([])
+  expect(files.filter(({ state }) => !isFinal(state))).toEqual([])
+  const types = env.DB.prepare("select type from deliveries where job_id = ?").bind(jobId)
+  expect((await types.all()).results).toEqual([{ type: `command.${job.state}` }])
+  const brought = files.filter(({ source }) => source === "import")
+  const isStored = brought.map(({ objectKey }) => objectKey !== null)
+  const ended = brought.map(({ id }) => tasks.find((task) => task.id === id)?.state)
+  expect(isStored).toEqual(ended.map((state) => state === "succeeded"))
+  expect(brought.filter(({ objectKey, errorCode }) => !objectKey && !errorCode)).toEqual([])
+  const left = env.DB.prepare("select prefix from garbage where prefix like ?")
+  const { results } = await left.bind(`${accountId}/tasks/%`).all<{ prefix: string }>()
+  expect(results.filter(({ prefix }) => brought.some(liesBelow(prefix)))).toEqual([])
+  const isDone = job.state === "succeeded"
+  expect(isDone && tasks.some(({ state }) => state !== "succeeded")).toBe(false)
+  expect(files.some(({ source, objectKey }) => source === "output" && objectKey)).toBe(isDone)
+  return job.state
+}
+
+function liesBelow(prefix: string) {
+  return ({ objectKey }: { objectKey: string | null }) => objectKey?.startsWith(prefix) ?? false
+}
+
+it("comes to one end, whatever happens to its tasks and files in whichever order", async () => {
+  const ends = new Map<string, number>()
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const jobId = await makeJob()
+    for (let step = 0; step < STEPS; step += 1) {
+      // A job that is over is left to those that come too late for it, now and then.
+      if (isFinal((await read(jobId)).job.state) && random() < 0.5) break
+      await Promise.all(Array.from({ length: 1 + Math.floor(random() * 2) }, () => act(jobId)))
+    }
+    await bringToEnd(jobId)
+    const state = await check(jobId)
+    ends.set(state, (ends.get(state) ?? 0) + 1)
+  }
+  // Each end is met, so that the model is not one of a single way.
+  expect([...ends.keys()].toSorted()).toEqual(["canceled", "failed", "succeeded"])
+})
