@@ -20,7 +20,7 @@ export type ImportRules = {
 /** Reads a URL that something is to be brought in from, or says why it cannot be. */
 export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
   const named = URL.parse(text)
-  if (named?.protocol === "svc_id:" || (named && isOwnUrl(named, rules.origin))) {
+  if (/^svc_id:/i.test(text) || (named && isOwnUrl(named, rules.origin))) {
     return {
       error:
         "this is a URL of this service: what it has needs no import, and is downloaded by its download_url or named as an input",
