@@ -7,7 +7,8 @@ const OPENED_MAX = 20_000
 
 /** The connections of one tool to the outside. */
 export type Connections = {
-  /** Dials, where the limits allow another connection; one that idles for too long is destroyed. */
+  /** Dials, where the limits allow another connection; one that idles for too long is destroyed
+   * with an EgressError. */
   open(url: URL, signal: AbortSignal): Promise<Socket>
   /** Bytes that came in by all of them. */
   received(): number
@@ -18,12 +19,10 @@ export type Connections = {
 export type ConnectionsOptions = {
   dial: Dial
   idleMsMax: number
-  /** Called where a connection idled for too long. */
-  onIdle: (error: EgressError) => void
 }
 
 /** Makes a tool's connections, of which there are none yet. */
-export function makeConnections({ dial, idleMsMax, onIdle }: ConnectionsOptions): Connections {
+export function makeConnections({ dial, idleMsMax }: ConnectionsOptions): Connections {
   const open = new Set<Socket>()
   let opening = 0
   let opened = 0
@@ -40,7 +39,6 @@ export function makeConnections({ dial, idleMsMax, onIdle }: ConnectionsOptions)
         "too_slow",
         `a connection idled for ${idleMsMax / 1000} seconds`,
       )
-      onIdle(error)
       socket.destroy(error)
     })
   }

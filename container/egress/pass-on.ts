@@ -44,8 +44,11 @@ export async function passRequestOn(
       onResponse: (response) => traffic.watch(response),
     })
   } catch (error) {
-    if (signal.aborted || answer.headersSent) answer.destroy()
-    else refuse(answer, traffic.note(toEgressError(outside?.errored ?? error, nameOf(url))))
+    const failure = toEgressError(outside?.errored ?? error, nameOf(url))
+    // Only a connection that idled breaks with an error of ours.
+    if (answer.headersSent && failure === outside?.errored) traffic.note(failure)
+    if (answer.headersSent || signal.aborted) answer.destroy()
+    else refuse(answer, traffic.note(failure))
   } finally {
     outside?.destroy()
   }
@@ -72,8 +75,13 @@ export async function passTunnelOn(
   client.write("HTTP/1.1 200 Connection established\r\n\r\n")
   if (head.length > 0) outside.write(head)
   traffic.watch(outside)
+  // A tunnel also idles that a tool keeps for later; then nobody waits for the host.
+  let isAwaited = false
+  client.on("data", () => (isAwaited = true))
+  outside.on("data", () => (isAwaited = false))
   // A side that breaks ends the other; why is for the tool to say.
   await Promise.allSettled([pipeline(client, outside), pipeline(outside, client)])
+  if (isAwaited && outside.errored instanceof EgressError) traffic.note(outside.errored)
   outside.destroy()
   client.destroy()
 }

@@ -36,6 +36,8 @@ export type ProxyOptions = {
   uid: number | null
   dial: Dial
   bytesMax: number
+  /** How long a connection to the outside may idle. */
+  idleMsMax?: number
   /** Closes it, as its disposal does: then nothing of it is left. */
   signal: AbortSignal
 }
@@ -45,11 +47,11 @@ export type ProxyOptions = {
  * else. Every connection to the outside is made by `dial`, one for each request.
  */
 export async function openProxy(options: ProxyOptions): Promise<Proxy> {
-  const { socketPath, uid, dial, bytesMax, signal } = options
+  const { socketPath, uid, signal, ...limits } = options
   signal.throwIfAborted()
   const server = openServer()
   const clients = trackClients(server)
-  const traffic = openTraffic({ dial, bytesMax, onTooLarge: () => closeAll(clients) })
+  const traffic = openTraffic({ ...limits, onTooLarge: () => closeAll(clients) })
   function wayOf(client: Socket): Way {
     return { traffic, signal: clients.get(client) ?? AbortSignal.abort() }
   }

@@ -52,6 +52,8 @@ export async function relay(
     response.statusMessage,
     carriedHeaders(response, drop),
   )
+  // Node holds a head back until the body begins.
+  answer.flushHeaders()
   await pipeline(response, answer)
 }
 

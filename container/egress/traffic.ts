@@ -9,7 +9,7 @@ const IDLE_MS_MAX = 60_000
 
 /** What goes on between one tool and the outside, and how much may come in. */
 export type Traffic = {
-  /** Opens a connection to the outside. */
+  /** Opens a connection to the outside, which breaks with an EgressError where it idles too long. */
   open(url: URL, signal: AbortSignal): Promise<Socket>
   /** Checks how much came in whenever something arrives by this stream. */
   watch(stream: Readable): void
@@ -34,15 +34,10 @@ export type TrafficOptions = {
 /** Begins to count the traffic of a tool. */
 export function openTraffic(options: TrafficOptions): Traffic {
   const { dial, bytesMax, idleMsMax = IDLE_MS_MAX, onTooLarge } = options
-  const connections = makeConnections({ dial, idleMsMax, onIdle: note })
+  const connections = makeConnections({ dial, idleMsMax })
   const refusals: EgressError[] = []
   let isTooLarge = false
 
-  function note(error: EgressError): EgressError {
-    if (!refusals.includes(error)) refusals.push(error)
-    if (refusals.length > REFUSALS_KEPT) refusals.shift()
-    return error
-  }
   function check(): void {
     if (isTooLarge || connections.received() <= bytesMax) return
     isTooLarge = true
@@ -57,7 +52,11 @@ export function openTraffic(options: TrafficOptions): Traffic {
       return await connections.open(url, signal)
     },
     watch: (stream) => void stream.on("data", check),
-    note,
+    note(error) {
+      refusals.push(error)
+      if (refusals.length > REFUSALS_KEPT) refusals.shift()
+      return error
+    },
     received: () => connections.received(),
     refusals: () => refusals,
     isTooLarge: () => isTooLarge,

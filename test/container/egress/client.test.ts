@@ -1,40 +1,13 @@
-import { execFile } from "node:child_process"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
 import type { IncomingMessage } from "node:http"
-import { createServer as createTlsServer } from "node:https"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
-import { setDefaultCACertificates } from "node:tls"
-import { promisify } from "node:util"
 import pWaitFor from "p-wait-for"
 import { afterAll, describe, expect, it, vi } from "vitest"
-import { openUrl } from "../../../container/egress/client.ts"
-import type { OpenOptions } from "../../../container/egress/client.ts"
-import { EgressError } from "../../../container/egress/dial.ts"
-import { listen, serve, serveBytes, testDial, to } from "./lab.ts"
+import { open, ends } from "./client-lab.ts"
+import { serve, serveBytes, testDial } from "./lab.ts"
 
-const run = promisify(execFile)
 const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())
-const { signal } = new AbortController()
-const dial = testDial({ allowedHosts: ["a.example", "b.example"], resolve: to("127.0.0.1") })
-
-async function open(url: string, options: Partial<OpenOptions> = {}) {
-  return await openUrl(new URL(url), { dial, signal, ...options })
-}
-
-/** The code and the sentence of the error that opening a URL ends with. */
-async function errorOf(url: string, options: Partial<OpenOptions> = {}): Promise<unknown> {
-  try {
-    const { response } = await open(url, options)
-    await text(response)
-    return null
-  } catch (error) {
-    return error instanceof EgressError ? [error.code, error.message] : error
-  }
-}
 
 /** A site at which `/n` redirects to what `next` says. */
 async function redirecting(next: (path: string) => string, seen: IncomingMessage[] = []) {
@@ -77,14 +50,14 @@ describe("opening a URL", () => {
       socket.once("close", () => clearInterval(timer))
     })
     for (const { port } of [silent, slow]) {
-      expect(await errorOf(`http://a.example:${port}/`, { headMsMax: 100 })).toEqual([
+      expect(await ends(`http://a.example:${port}/`, { headMsMax: 100 })).toEqual([
         "too_slow",
         '"a.example" did not answer in time.',
       ])
     }
     await pWaitFor(() => silent.open.size + slow.open.size === 0)
     const never = testDial({ resolve: () => new Promise(() => undefined) })
-    expect(await errorOf("https://c.example/", { dial: never, headMsMax: 100 })).toEqual([
+    expect(await ends("https://c.example/", { dial: never, headMsMax: 100 })).toEqual([
       "too_slow",
       '"c.example" did not answer in time.',
     ])
@@ -105,8 +78,8 @@ describe("opening a URL", () => {
       }, 20)
     })
     const idleMsMax = 100
-    expect(await errorOf(`http://a.example:${site.port}/drip`, { idleMsMax })).toBeNull()
-    expect(await errorOf(`http://a.example:${site.port}/silent`, { idleMsMax })).toEqual([
+    expect(await ends(`http://a.example:${site.port}/drip`, { idleMsMax })).toBeNull()
+    expect(await ends(`http://a.example:${site.port}/silent`, { idleMsMax })).toEqual([
       "too_slow",
       '"a.example" sent nothing for 0.1 seconds.',
     ])
@@ -121,16 +94,18 @@ describe("opening a URL", () => {
     )
     await using babbling = await serveBytes((socket) => socket.end("220 mail.example ESMTP\r\n"))
     await using large = await serve((_, answer) => answer.setHeader("a", "a".repeat(70_000)).end())
-    const at = ({ port }: { port: number }) => `http://a.example:${port}/`
-    expect(await errorOf(at(resetting))).toEqual([
+    function at({ port }: { port: number }): string {
+      return `http://a.example:${port}/`
+    }
+    expect(await ends(at(resetting))).toEqual([
       "connection_failed",
       '"a.example" closed the connection.',
     ])
-    expect(await errorOf(at(babbling))).toEqual([
+    expect(await ends(at(babbling))).toEqual([
       "server_error",
       '"a.example" did not answer by HTTP.',
     ])
-    expect(await errorOf(at(large))).toEqual([
+    expect(await ends(at(large))).toEqual([
       "server_error",
       'The head of the answer of "a.example" is too large.',
     ])
@@ -142,7 +117,7 @@ describe("opening a URL", () => {
     })
     for (const path of ["/head", "/body"]) {
       const stop = new AbortController()
-      const ended = errorOf(`http://a.example:${site.port}${path}`, { signal: stop.signal })
+      const ended = ends(`http://a.example:${site.port}${path}`, { signal: stop.signal })
       await pWaitFor(() => site.open.size === 1)
       await sleep(20)
       stop.abort(new Error("enough"))
@@ -167,7 +142,7 @@ describe("a redirect", () => {
     expect(onHop.mock.calls.map(([{ href }]) => href)).toEqual(
       [1, 2, 3, 4, 5].map((hop) => `${origin}/${hop}`),
     )
-    expect(await errorOf(`${origin}/0`, { redirectsMax: 4 })).toEqual([
+    expect(await ends(`${origin}/0`, { redirectsMax: 4 })).toEqual([
       "too_many_redirects",
       "There are more than 4 redirects.",
     ])
@@ -176,13 +151,13 @@ describe("a redirect", () => {
 
   it("is not followed in a circle, nor for ever", async () => {
     await using pair = await redirecting((path) => (path === "/a" ? "/b#x" : "/a"))
-    expect(await errorOf(`http://a.example:${pair.port}/a`)).toEqual([
+    expect(await ends(`http://a.example:${pair.port}/a`)).toEqual([
       "too_many_redirects",
       "The redirects lead back to where they began.",
     ])
     const seen: IncomingMessage[] = []
     await using endless = await redirecting((path) => `${path}x`, seen)
-    expect(await errorOf(`http://a.example:${endless.port}/`)).toMatchObject([
+    expect(await ends(`http://a.example:${endless.port}/`)).toMatchObject([
       "too_many_redirects",
       {},
     ])
@@ -209,7 +184,7 @@ describe("a redirect", () => {
     await using inside = await serve((_, answer) => answer.end("inside"))
     const location = Buffer.from(to.replace("PORT", String(inside.port))).toString("latin1")
     await using site = await redirecting(() => location)
-    expect(await errorOf(`http://a.example:${site.port}/`)).toMatchObject(["url_not_allowed", {}])
+    expect(await ends(`http://a.example:${site.port}/`)).toMatchObject(["url_not_allowed", {}])
     expect(inside.count()).toBe(0)
   })
 
@@ -246,67 +221,13 @@ describe("a redirect", () => {
   it("is not followed where the caller throws, and is an answer where it leads nowhere", async () => {
     await using site = await redirecting(() => "/next")
     const error = new Error("not there")
-    const onHop = () => {
+    function onHop(): never {
       throw error
     }
-    expect(await errorOf(`http://a.example:${site.port}/`, { onHop })).toBe(error)
+    expect(await ends(`http://a.example:${site.port}/`, { onHop })).toBe(error)
     expect(site.count()).toBe(1)
     await using lost = await serve((_, answer) => answer.writeHead(302).end("where to?"))
     const { response } = await open(`http://a.example:${lost.port}/`)
     expect([response.statusCode, await text(response)]).toEqual([302, "where to?"])
-  })
-})
-
-describe("TLS", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "egress-tls-"))
-  afterAll(async () => await rm(folder, { recursive: true }))
-  const keyPath = join(folder, "key.pem")
-  const certPath = join(folder, "cert.pem")
-  const name = ["-subj", "/CN=a.example", "-addext", "subjectAltName=DNS:a.example"]
-  const ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-  await run("openssl", ["req", "-x509", ...ec, ...name, "-keyout", keyPath, "-out", certPath])
-  const [key, cert] = [await readFile(keyPath, "utf8"), await readFile(certPath, "utf8")]
-  const site = opened.use(
-    await listen(createTlsServer({ key, cert }, (_, answer) => answer.end("secret"))),
-  )
-
-  it("is refused to a certificate that nobody signed", async () => {
-    expect(await errorOf(`https://a.example:${site.port}/`)).toEqual([
-      "connection_failed",
-      'The certificate of "a.example" is signed by itself.',
-    ])
-  })
-
-  it("is told from what is no TLS", async () => {
-    await using plain = await serve((_, answer) => answer.end())
-    expect(await errorOf(`https://a.example:${plain.port}/`)).toEqual([
-      "connection_failed",
-      expect.stringMatching(/^No TLS connection to "a.example" could be made/),
-    ])
-    await using ending = await serveBytes((socket) => socket.end())
-    expect(await errorOf(`https://a.example:${ending.port}/`)).toEqual([
-      "connection_failed",
-      '"a.example" closed the connection.',
-    ])
-    await using silent = await serveBytes(() => undefined)
-    expect(await errorOf(`https://a.example:${silent.port}/`, { headMsMax: 100 })).toEqual([
-      "too_slow",
-      '"a.example" did not answer in time.',
-    ])
-    await pWaitFor(() => silent.open.size === 0)
-  })
-
-  it("is made with the name of the URL, which the certificate must have", async () => {
-    setDefaultCACertificates([cert])
-    const { response } = await open(`https://a.example:${site.port}/`)
-    expect(await text(response)).toBe("secret")
-    expect(
-      await open(`https://a.example.:${site.port}/`).catch((error: unknown) => error),
-    ).toMatchObject({ code: "url_not_allowed" })
-    expect(await errorOf(`https://b.example:${site.port}/`)).toEqual([
-      "connection_failed",
-      'The certificate of "b.example" is for another host.',
-    ])
-    await pWaitFor(() => site.open.size === 0)
   })
 })

@@ -83,9 +83,15 @@ describe("a dial", () => {
   })
 
   it("tells apart why a host cannot be reached, and names no address", async () => {
-    const said = async (resolve: Resolve) =>
-      await outcome(testDial({ allowedHosts: ["a.example"], resolve }), "http://a.example:9/")
-    const failing = (code: string) => () => Promise.reject(systemError(code))
+    async function said(resolve: Resolve): Promise<unknown> {
+      return await outcome(
+        testDial({ allowedHosts: ["a.example"], resolve }),
+        "http://a.example:9/",
+      )
+    }
+    function failing(code: string): Resolve {
+      return () => Promise.reject(systemError(code))
+    }
     expect(await said(to())).toEqual(["connection_failed", 'The host "a.example" has no address.'])
     expect(await said(failing("ENOTFOUND"))).toEqual([
       "connection_failed",

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { openUrl } from "../../../container/egress/client.ts"
+import { EgressError } from "../../../container/egress/dial.ts"
 import type { Proxy } from "../../../container/egress/proxy.ts"
 import { forward, get, send, serve, startProxy, testDial, to } from "./lab.ts"
 import type { TestServer } from "./lab.ts"
@@ -21,8 +22,18 @@ beforeAll(async () => {
 })
 afterAll(async () => await opened.disposeAsync())
 
+/** The code by which a URL is refused where it is opened; what is no URL is refused before. */
+async function refusalOf(text: string): Promise<unknown> {
+  const url = URL.parse(text)
+  if (!url) return "url_not_allowed"
+  const end = await openUrl(url, { dial, signal }).catch((error: unknown) => error)
+  return end instanceof EgressError ? end.code : end
+}
+
 describe.for(PRIVATE_HOSTS)("a host that is written %j", (host) => {
-  const url = () => `http://${host}:${canary.port}/`
+  function url(): string {
+    return `http://${host}:${canary.port}/`
+  }
 
   it("is refused by the proxy, without a connection", async () => {
     expect(await get(proxy, url())).toMatch(/^HTTP\/1.1 40[03] /)
@@ -33,12 +44,7 @@ describe.for(PRIVATE_HOSTS)("a host that is written %j", (host) => {
   })
 
   it("is refused where it is opened", async () => {
-    const parsed = URL.parse(url())
-    if (parsed) {
-      await expect(openUrl(parsed, { dial, signal })).rejects.toMatchObject({
-        code: "url_not_allowed",
-      })
-    }
+    expect(await refusalOf(url())).toBe("url_not_allowed")
     expect(canary.count()).toBe(0)
   })
 })
@@ -49,11 +55,7 @@ describe.for(OTHER_URLS)("the URL %j", (url) => {
   })
 
   it("is refused where it is opened", async () => {
-    const parsed = URL.parse(url)
-    if (!parsed) return
-    await expect(openUrl(parsed, { dial, signal })).rejects.toMatchObject({
-      code: "url_not_allowed",
-    })
+    expect(await refusalOf(url)).toBe("url_not_allowed")
   })
 })
 

@@ -173,8 +173,12 @@ describe("what is no proxy's request", () => {
 it("bears requests and tunnels in any order on one connection", async () => {
   await using silent = await serve(() => undefined)
   await using proxy = await startProxy(dial)
-  const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
-  const tunnel = (target: string) => `CONNECT ${target} HTTP/1.0\r\n\r\n`
+  function request(target: string): string {
+    return `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
+  }
+  function tunnel(target: string): string {
+    return `CONNECT ${target} HTTP/1.0\r\n\r\n`
+  }
   const pending = request(`http://site.example:${silent.port}/`)
   for (const next of [
     tunnel("10.0.0.1:443"),

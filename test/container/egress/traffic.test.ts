@@ -6,9 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import pWaitFor from "p-wait-for"
 import { afterAll, describe, expect, it } from "vitest"
 import { makeConnections } from "../../../container/egress/connections.ts"
-import { openTraffic } from "../../../container/egress/traffic.ts"
 import type { Proxy } from "../../../container/egress/proxy.ts"
-import { get, gone, openTunnel, send, serve, serveBytes, startProxy, testDial, to } from "./lab.ts"
+import { get, gone, openTunnel, send, serveBytes, startProxy, testDial, to } from "./lab.ts"
 import type { TestServer } from "./lab.ts"
 
 const MIB = 1024 * 1024
@@ -176,13 +175,13 @@ it("makes 64 connections at a time, however they are asked for", async () => {
   await pWaitFor(() => silent.open.size === 64)
   await proxy[Symbol.asyncDispose]()
   await Promise.all(ended)
+  expect(silent.open.size).toBe(0)
 })
 
 it("makes a bounded number of connections in all", async () => {
   const connections = makeConnections({
     dial: () => Promise.resolve(new Socket()),
     idleMsMax: 1000,
-    onIdle: () => undefined,
   })
   const url = new URL("http://a.example/")
   for (let count = 0; count < 20_000; count += 1) {
@@ -193,10 +192,27 @@ it("makes a bounded number of connections in all", async () => {
   await expect(connections.open(url, signal)).rejects.toThrow("20000 connections were made")
 })
 
-it("ends a connection that idles, and notes it", async () => {
-  await using silent = await serve(() => undefined)
-  const traffic = openTraffic({ dial, bytesMax: 1e6, idleMsMax: 50, onTooLarge: () => undefined })
-  const socket = await traffic.open(new URL(`http://site.example:${silent.port}/`), signal)
-  await gone(socket)
-  expect(traffic.refusals()).toMatchObject([{ code: "too_slow" }])
+it("ends a connection that idles, and notes it where somebody waits for the host", async () => {
+  await using site = await serveBytes((socket) => {
+    socket.once("data", (data) => {
+      if (String(data).includes("/silent")) return
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    })
+  })
+  const { port } = site
+  await using proxy = await startProxy(dial, { idleMsMax: 50 })
+  async function ask(path: string): Promise<void> {
+    const socket = openTunnel(proxy, `site.example:${port}`)
+    await once(socket, "readable")
+    socket.write(`GET ${path} HTTP/1.1\r\n\r\n`)
+    await gone(socket)
+  }
+  await ask("/answered")
+  expect(proxy.refusals()).toEqual([])
+  await ask("/silent")
+  expect(proxy.refusals()).toMatchObject([{ code: "too_slow" }])
+  expect(await get(proxy, `http://site.example:${port}/silent`)).toMatch(/^HTTP\/1.1 504 /)
+  expect(await get(proxy, `http://site.example:${port}/cut`)).toMatch(/^HTTP\/1.1 200 /)
+  await pWaitFor(() => proxy.refusals().length === 3)
+  await pWaitFor(() => site.open.size === 0)
 })
