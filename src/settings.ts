@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
 import { ytdlpVersion } from "./contract/ytdlp-version.ts"
+import { judgeCookies } from "./kinds/fetch/cookies.ts"
 import { INSTANCE_TYPES } from "./runner/instance-types.ts"
 
 const count = z.coerce.number().int().positive()
@@ -50,7 +51,7 @@ export const settings = z.object({
   /** Hosts that media may be fetched from, with all below them, by commas; empty: every public one. */
   FETCH_SITES: z
     .string()
-    .regex(/^\s*(?:[a-z0-9.-]+\s*(?:,\s*[a-z0-9.-]+\s*)*)?$/i, "expected host names, by commas")
+    .regex(/^[^/:]*$/, "expected host names, by commas")
     .default(""),
   /** How long what was fetched is kept, in days, and no longer than its row. */
   FETCH_DAYS_MAX: count.default(7),
@@ -83,12 +84,10 @@ export const settings = z.object({
  */
 export const fetchSecrets = z.object({
   /** Cookies that every fetch has: the text of a cookies.txt. */
-  FETCH_COOKIES: z
-    .string()
-    .refine(
-      hasCookieLines,
-      "expected the lines of a cookies.txt (seven fields, with tabs between)",
-    ),
+  FETCH_COOKIES: z.string().superRefine((text, context) => {
+    const message = judgeCookies(text)
+    if (message !== null) context.addIssue({ code: "custom", message })
+  }),
   /** A proxy that all fetches go through, by CONNECT to addresses that were checked. */
   FETCH_PROXY: z.url({ protocol: /^http$/, error: "expected an http:// URL" }),
   /** The yt-dlp to use instead of the built-in one. */
@@ -112,8 +111,3 @@ export type Settings = z.infer<typeof settings>
 
 /** Names of all settings; the start script hands these, and no other variable, to the Worker. */
 export const settingNames = Object.keys(settings.shape)
-
-function hasCookieLines(text: string): boolean {
-  const lines = text.split(/\r?\n/).filter((line) => /^(?:#HttpOnly_|[^#\s])/.test(line))
-  return lines.length > 0 && lines.every((line) => line.split("\t").length === 7)
-}

@@ -39,7 +39,7 @@ export const runnerHealth = z.object({
     /** What it lacks that a stronger sandbox would give, and why that one is not used. */
     loss: z.string().nullable(),
     /** Why no tool can be given a network, so that nothing is fetched from pages. */
-    network_problem: z.string().nullable().default(null),
+    network_problem: z.string().nullable(),
   }),
   /** Absent and null where the built-in version of yt-dlp is to be used. */
   ytdlp_update: ytdlpHealth.nullish(),

@@ -7,7 +7,7 @@ import { makeCaller, upload } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
 import { commandRequest } from "../support/command-request.ts"
 
-const SANDBOX = { ok: true, supported: true, problem: null, loss: null }
+const SANDBOX = { ok: true, supported: true, problem: null, loss: null, network_problem: null }
 
 describe("a create whose tasks need a tool", () => {
   let caller: Caller
@@ -23,10 +23,24 @@ describe("a create whose tasks need a tool", () => {
     health: () => Promise<Response> | Response,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const request = new Request("https://lathe.test/v1/commands", {
-      method: "POST",
+    const body = JSON.stringify(commandRequest(fileId))
+    return await send(health, { method: "POST", path: "/commands", body, headers })
+  }
+
+  async function send(
+    health: () => Promise<Response> | Response,
+    {
+      path,
+      headers,
+      ...init
+    }: Pick<RequestInit, "method" | "body"> & {
+      path: string
+      headers?: Record<string, string>
+    },
+  ): Promise<Response> {
+    const request = new Request(`https://lathe.test/v1${path}`, {
+      ...init,
       headers: { "x-api-key": caller.key, "content-type": "application/json", ...headers },
-      body: JSON.stringify(commandRequest(fileId)),
     })
     const runner = {
       fetch: async ({ signal }: Request) =>
@@ -54,6 +68,31 @@ describe("a create whose tasks need a tool", () => {
     })
     const jobs = await caller.call("/jobs?kind=command")
     expect(await jobs.json()).toEqual([])
+  })
+
+  it("is a 503 where the sandbox can give no tool the way to the web that it needs", async () => {
+    const sandbox = {
+      ...SANDBOX,
+      network_problem: "Tools of this sandbox cannot be given a network.",
+    }
+    const health = healthWith({ sandbox, ffmpeg: "7.1", "yt-dlp": "2031.4.9" })
+    expect((await create(health)).status).toBe(202)
+    const url = "https://video.example.com/watch?v=1"
+    for (const [method, path, body] of [
+      ["POST", "/fetch", { url }],
+      ["POST", "/fetch/metadata", { url }],
+      ["POST", "/files", { file_url: url }],
+      ["POST", "/commands", commandRequest(fileId, { input_files: { in_1: url } })],
+    ] as const) {
+      const answer = await send(health, { method, path, body: JSON.stringify(body) })
+      expect({ path, status: answer.status }).toEqual({ path, status: 503 })
+      expect(await answer.json()).toMatchObject({
+        code_name: "tool_missing",
+        message:
+          "This service cannot fetch from the web: yt-dlp can be given no network in the sandbox of this system; all else works.",
+      })
+    }
+    expect(await (await caller.call("/jobs?kind=fetch")).json()).toEqual([])
   })
 
   it.each([

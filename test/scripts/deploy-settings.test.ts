@@ -33,7 +33,7 @@ test("what fetches alone may know is kept apart from the settings that are shown
 })
 
 test.each([
-  ["FETCH_COOKIES", "session=a-session", "expected the lines of a cookies.txt"],
+  ["FETCH_COOKIES", "session=a-session", "expected cookies in Netscape's format"],
   ["FETCH_COOKIES", `${COOKIES}\n`.repeat(100), "bytes, and Cloudflare takes 5120"],
   ["FETCH_PROXY", "socks5://proxy.example.com:1080", "expected an http:// URL"],
   ["YTDLP_VERSION", "2031.4.9", "expected one version and the SHA-256 of its wheel"],

@@ -21,7 +21,9 @@ test("the start says which of them cannot be used, and shows none", async () => 
     YTDLP_VERSION: "latest",
   })
   expect(exitCode).toBe(1)
-  expect(output).toContain("A setting is not right. FETCH_COOKIES: expected the lines of a cookies")
+  expect(output).toContain(
+    "A setting is not right. FETCH_COOKIES: expected cookies in Netscape's format",
+  )
   expect(output).toContain("FETCH_PROXY: expected an http:// URL.")
   expect(output).toContain("YTDLP_VERSION: expected one version and the SHA-256 of its wheel")
   expect(output).not.toContain("that-nobody-sees")

@@ -18,7 +18,13 @@ const WAIT_MS_MAX = 29_000
 const RUN_SECONDS_MAX = 25
 
 /** What is to be looked up for an account; `origin` is that under which the caller knows the service. */
-export type LookupRequest = { accountId: string; origin: string; url: string }
+export type LookupRequest = {
+  accountId: string
+  origin: string
+  url: string
+  /** Throws where no page can be asked; what is known already is answered all the same. */
+  admit: () => Promise<void>
+}
 
 /**
  * Asks a page what its video is: the job at its end, also one that an earlier request began. One that
@@ -47,9 +53,10 @@ export async function lookUp(
 async function begin(
   env: Env,
   ctx: BackgroundContext,
-  { accountId, origin, url }: LookupRequest,
+  { accountId, origin, url, admit }: LookupRequest,
   lookup: { urlHash: string; replaces: string | null },
 ): Promise<string> {
+  await admit()
   const database = databaseOf(env, accountId)
   const facts = { origin, now: Date.now(), runSecondsMax: RUN_SECONDS_MAX }
   const draft = { ...planMetadata(url, facts), lookup }

@@ -32,7 +32,12 @@ const OF_TIME: ReadonlySet<FailureCode> = new Set(["canceled", "expired", "time_
 const OF_CAPACITY: ReadonlySet<FailureCode> = new Set(["disk_full", "runner_lost"])
 
 /** The errors that a lookup may be answered with. */
-export const LOOKUP_PROBLEMS: readonly ProblemCode[] = [...OF_THE_SITE, "too_slow", "overloaded"]
+export const LOOKUP_PROBLEMS: readonly ProblemCode[] = [
+  ...OF_THE_SITE,
+  "too_slow",
+  "overloaded",
+  "tool_missing",
+]
 
 /** The answer to a lookup that found nothing. */
 export function lookupProblem(job: Job | null): Problem {

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { metadataTask } from "../../contract/tasks/metadata.ts"
 import { retentionOf } from "../../env.ts"
 import { readId } from "../../http/collection.ts"
 import { answerLink, DOWNLOAD } from "../../http/downloads.ts"
@@ -7,6 +8,7 @@ import type { Operation, Reply } from "../../http/operation.ts"
 import { notFound, Problem, unprocessables } from "../../http/problem.ts"
 import { publicOrigin, readJson } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
+import { requireTools } from "../../http/required-tools.ts"
 import { notAllowed, readImport } from "../../http/user-urls.ts"
 import { fetch as fetchKind } from "../../kinds/fetch/kind.ts"
 import { isExpired } from "../../kinds/fetch/record.ts"
@@ -87,7 +89,12 @@ async function answerMetadata(
 ): Promise<Reply<z.output<typeof metadataRecord>>> {
   const read = readImport(c, text)
   if ("error" in read) throw unprocessables([notAllowed("url", read.error)])
-  const asked = { accountId: c.get("account").id, origin: publicOrigin(c), url: read.url }
+  const asked = {
+    accountId: c.get("account").id,
+    origin: publicOrigin(c),
+    url: read.url,
+    admit: async () => await requireTools(c, [metadataTask]),
+  }
   const lookup = lookUp(c.env, c.executionCtx, asked)
   // It is ended in time, also where its caller hangs up.
   c.executionCtx.waitUntil(lookup.catch(() => undefined))
