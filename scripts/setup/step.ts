@@ -12,6 +12,16 @@ export type SetupStep = {
   make(): Promise<void>
 }
 
+/** Does a step that the service can do without; where that fails, it says what does not work then. */
+export async function tryStep(step: SetupStep, lack: string): Promise<void> {
+  try {
+    await ensureSteps([step])
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    console.error(`${error.message}\n${lack}`)
+  }
+}
+
 /** Does the steps that are not done; throws a CliError that says what a person must do. */
 export async function ensureSteps(steps: SetupStep[]): Promise<void> {
   for (const step of steps) {

@@ -1,0 +1,31 @@
+import { afterEach, expect, test, vi } from "vitest"
+import { CliError } from "../../scripts/local/cli-error.ts"
+import { ensureSteps, tryStep } from "../../scripts/setup/step.ts"
+
+const STEP = {
+  name: "a tool",
+  advice: "Install the tool.",
+  isDone: () => Promise.resolve(false),
+  canMake: () => Promise.resolve(true),
+  make: () => Promise.reject(new CliError("The tool could not be installed.")),
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+test("a step that the service needs stops it where it cannot be done", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => undefined)
+  await expect(ensureSteps([STEP])).rejects.toThrow("The tool could not be installed.")
+  const impossible = { ...STEP, canMake: () => Promise.resolve(false) }
+  await expect(ensureSteps([impossible])).rejects.toThrow("Install the tool.")
+})
+
+test("one that it can do without says what does not work then", async () => {
+  const said = vi.spyOn(console, "error").mockImplementation(() => undefined)
+  await tryStep(STEP, "Lathe goes on without it.")
+  const sentence = "The tool could not be installed.\nLathe goes on without it."
+  expect(said).toHaveBeenLastCalledWith(sentence)
+  const broken = { ...STEP, make: () => Promise.reject(new Error("a fault")) }
+  await expect(tryStep(broken, "")).rejects.toThrow("a fault")
+})
