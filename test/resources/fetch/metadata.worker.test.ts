@@ -44,7 +44,9 @@ async function jobsOf(url: string): Promise<{ id: string; state: string }[]> {
 
 /** The lookup of a URL that is under way. */
 async function begunOf(url: string): Promise<string> {
-  const open = async () => (await jobsOf(url)).find(({ state }) => /waiting|running/.test(state))
+  async function open() {
+    return (await jobsOf(url)).find(({ state }) => /waiting|running/.test(state))
+  }
   await expect.poll(open, { timeout: 5000 }).toBeDefined()
   return (await open())?.id ?? ""
 }
