@@ -1,3 +1,5 @@
+import { openChunkCollector } from "./chunk-collector.ts"
+
 /** Cuts a body into parts. */
 export type PartReader = {
   /** Fills a buffer from the body; fewer bytes than it has room for where the body ends. */
@@ -6,6 +8,7 @@ export type PartReader = {
 
 export function openPartReader(body: AsyncIterable<Uint8Array>): PartReader {
   const chunks = body[Symbol.asyncIterator]()
+  const collector = openChunkCollector()
   let left: Uint8Array = new Uint8Array()
   return {
     async fill(buffer) {
@@ -20,6 +23,7 @@ export function openPartReader(body: AsyncIterable<Uint8Array>): PartReader {
         buffer.set(taken, filled)
         filled += taken.length
         left = left.subarray(taken.length)
+        collector.copied(taken.length)
       }
       return filled
     },

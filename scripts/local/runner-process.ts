@@ -116,6 +116,8 @@ function runnerEnvironment(options: RunnerOptions): Record<string, string> {
   return {
     ...pickVariables(process.env, PASSED_ON),
     FETCH_PYTHON_PATH,
+    // Each arena of glibc keeps what was freed in it, and imports free much.
+    MALLOC_ARENA_MAX: "2",
     RUNNER_PORT: String(options.port),
     RUNNER_TOKEN: options.token,
     RUNNER_CAPACITY: String(options.capacity),

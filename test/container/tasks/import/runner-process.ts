@@ -18,6 +18,7 @@ export async function startRunnerProcess(workDir: string) {
       RUNNER_PORT: "0",
       WORK_DIR: workDir,
       ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
+      MALLOC_ARENA_MAX: "2",
     },
     stdio: ["ignore", "pipe", "inherit"],
   })
