@@ -1,0 +1,93 @@
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, it } from "vitest"
+import { resumableBegun } from "../../src/contract/resumable-upload.ts"
+import { endJob } from "../../src/pipeline/settle/settle.ts"
+import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
+import { attemptPrefix } from "../../src/storage/objects.ts"
+import { startTask } from "../support/bundle.ts"
+import type { RunningTask } from "../support/bundle.ts"
+import { makeCaller } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+
+const canceled = { code: "canceled" as const, message: "Canceled.", lines: [] }
+
+let caller: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("resumable")
+})
+
+/** A task that has stored a part of an output which later runs may go on with. */
+async function startUpload(): Promise<RunningTask> {
+  const task = await startTask(caller, { out_1: "a.bin" })
+  const begin = JSON.stringify({ validator: "v", content_type: "video/mp4" })
+  const path = "/outputs/out_1/resumable"
+  const answer = await task.call(path, { method: "POST", body: begin })
+  const begun = resumableBegun.parse(await answer.json())
+  if ("stored_bytes" in begun) throw new Error("it is complete")
+  const part = `${path}/parts/1?upload_id=${encodeURIComponent(begun.upload_id)}`
+  const headers = { "content-length": "4" }
+  const stored = await task.call(part, { method: "PUT", headers, body: "part" })
+  if (!stored.ok) throw new Error(await stored.text())
+  return task
+}
+
+async function garbageOf({ taskId }: RunningTask): Promise<unknown[]> {
+  const query = env.DB.prepare("select prefix from garbage where prefix like ? order by prefix")
+  return (await query.bind(`%/${taskId}/%`).all()).results.map(({ prefix }) => prefix)
+}
+
+async function countUploads({ taskId }: RunningTask): Promise<unknown> {
+  const parts = "(select count(*) from upload_parts where upload_id = uploads.id)"
+  const query = env.DB.prepare(
+    `select count(*) as uploads, sum(${parts}) as parts from uploads where task_id = ?`,
+  )
+  return await query.bind(taskId).first()
+}
+
+function prefixes({ accountId, taskId }: RunningTask, fences: number[]): string[] {
+  return fences.map((fence) => attemptPrefix(accountId, { taskId, fence }))
+}
+
+describe("an upload that later runs go on with", () => {
+  it("is aborted by the sweep once its job is over without success", async () => {
+    const task = await startUpload()
+    expect(await countUploads(task)).toEqual({ uploads: 1, parts: 1 })
+    await endJob(env, task, { state: "canceled", failure: canceled })
+    expect(await garbageOf(task)).toEqual(prefixes(task, [0, 1]))
+    await sweep(env, Date.now())
+    expect(await countUploads(task)).toEqual({ uploads: 0, parts: null })
+    const late = await task.call("/outputs/out_1/resumable", { method: "POST", body: "{}" })
+    expect(late.status).toBe(410)
+  })
+
+  it("is kept while its task waits for its next run", async () => {
+    const task = await startUpload()
+    const report = { kind: "interrupted", boot: "boot", at: new Date().toISOString() }
+    const body = JSON.stringify({ ...report, processing_seconds: 1 })
+    expect((await task.call("/reports", { method: "POST", body })).status).toBe(200)
+    expect(await garbageOf(task)).toEqual(prefixes(task, [1]))
+    await sweep(env, Date.now())
+    expect(await countUploads(task)).toEqual({ uploads: 1, parts: 1 })
+  })
+
+  it("leaves nothing where its task was done without it", async () => {
+    const task = await startUpload()
+    const headers = { "content-length": "3" }
+    await task.call("/outputs/out_1", { method: "PUT", headers, body: "all" })
+    const output = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
+    expect((await task.finish([output])).status).toBe(200)
+    expect(await garbageOf(task)).toEqual([])
+    // What is left of the upload alone, the sweep takes for abandoned a day later.
+    await sweep(env, Date.now() + 25 * 3_600_000)
+    expect(await countUploads(task)).toEqual({ uploads: 0, parts: null })
+  })
+
+  it("is garbage as a whole where the file that it is was deleted meanwhile", async () => {
+    const task = await startUpload()
+    await env.DB.prepare("delete from files where job_id = ?").bind(task.jobId).run()
+    const output = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
+    expect((await task.finish([output])).status).toBe(200)
+    expect(await garbageOf(task)).toEqual(prefixes(task, [0, 1]))
+  })
+})
