@@ -34,7 +34,8 @@ it("a task that was dispatched a thousand times and more settles in one batch", 
   )
     .bind(`${accountId}/tasks/${taskId}/`, `${accountId}/tasks/${taskId}/~`)
     .all()
-  expect(left.results).toHaveLength(1500)
+  // Those of its earlier runs, and the one that all runs of a task share.
+  expect(left.results).toHaveLength(1501)
 })
 
 it("a thousand open tasks with large work are looked at in one invocation", async () => {
