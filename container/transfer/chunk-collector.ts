@@ -4,7 +4,9 @@ import { z } from "zod"
 
 const EVERY_BYTES = 1024 * 1024
 
-const collect = z.custom<(options: { type: "minor" }) => void>((value) => typeof value === "function")
+const collect = z.custom<(options: { type: "minor" }) => void>(
+  (value) => typeof value === "function",
+)
 
 /**
  * Frees chunks of bodies soon after they were copied. They lie outside of the heap, so that the

@@ -26,8 +26,7 @@ export async function sendBytes(
   })
   try {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-      outgoing.once("response", resolve).on("error", reject).flushHeaders()
-      outgoing.end(bytes)
+      outgoing.once("response", resolve).on("error", reject).end(bytes)
     })
     const body = await text(incoming)
     return new Response(body, { status: incoming.statusCode ?? 0 })

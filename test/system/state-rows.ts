@@ -12,6 +12,11 @@ export function countUploads(stateDir: string): number {
   )
 }
 
+/** Parts of uploads that later runs may go on from. */
+export function countParts(stateDir: string): number {
+  return count(stateDir, "d1", "upload_parts")
+}
+
 /** Objects that a service's R2 has. */
 export function countObjects(stateDir: string): number {
   return count(stateDir, "r2", "_mf_objects")

@@ -98,7 +98,7 @@ function readCodings(header: string | undefined): string[] {
 }
 
 function readStrongEtag(header: string | undefined): string | null {
-  return /^"[\x21\x23-\x7e\x80-\xff]+"$/.test(header ?? "") ? (header ?? null) : null
+  return /^"[\x20\x21\x23-\x7e\x80-\xff]+"$/.test(header ?? "") ? (header ?? null) : null
 }
 
 function readLastModified(header: string | undefined, date: string | undefined): string | null {
