@@ -17,6 +17,14 @@ const LIVE =
 /** In order: the first that fits counts. The words are those of yt-dlp and of its extractors. */
 export const PAGE_RULES: readonly PageRule[] = [
   {
+    code: "url_not_allowed",
+    types: ["NoSupportingHandlers"],
+    words:
+      /file:\/\/ URLs are disabled|Unsupported url scheme|No connection adapters were found|RTMP download detected/,
+    sentence:
+      "The page leads to an address that is not of the web: media is fetched from http and https URLs alone.",
+  },
+  {
     code: "invalid_input",
     types: ["CookieLoadError"],
     sentence:

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 
 const run = promisify(execFile)
+const OUTPUT_BYTES_MAX = 10_000_000
 const FAR = "/proc/$far/ns/net"
 
 /** Addresses in the far network; they are public, and exist only there. */
@@ -38,8 +39,11 @@ export async function runBetweenNetworks(words: readonly string[]): Promise<stri
 }
 
 async function runInNetworks(script: string, words: readonly string[] = []) {
-  const wrapped = ["--net", "--mount", "--", "sh", "-ec", `${makeNetworks()}\n${script}`, ...words]
-  return await run("unshare", wrapped, { maxBuffer: 10_000_000 })
+  const unshare = ["unshare", "--net", "--mount", "--"]
+  const shell = ["sh", "-ec", `${makeNetworks()}\n${script}`, ...words]
+  // A test that is given up takes its networks with it.
+  const wrapped = ["--pdeathsig", "KILL", "--", ...unshare, ...shell]
+  return await run("setpriv", wrapped, { maxBuffer: OUTPUT_BYTES_MAX })
 }
 
 /** A script that makes the far network, held by a process that ends with this one, and the way there. */
