@@ -20,7 +20,7 @@ export function bytesAnswer(size: number, seed: number): Answer {
 }
 
 /** The bytes of a seed from an offset up to another. */
-export function* readBytes(seed: number, from: number, to: number): Generator<Uint8Array> {
+function* readBytes(seed: number, from: number, to: number): Generator<Uint8Array> {
   const pattern = makePattern(seed)
   for (let at = from; at < to;) {
     const number = Math.floor(at / BLOCK_BYTES)
@@ -30,13 +30,6 @@ export function* readBytes(seed: number, from: number, to: number): Generator<Ui
     yield block.subarray(at - start, end - start)
     at = end
   }
-}
-
-/** The SHA-256 in hexadecimal of all bytes of a size and a seed. */
-export function hashOfBytes(size: number, seed: number): string {
-  const hash = createHash("sha256")
-  for (const chunk of readBytes(seed, 0, size)) hash.update(chunk)
-  return hash.digest("hex")
 }
 
 function makePattern(seed: number): Buffer {

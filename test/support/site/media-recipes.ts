@@ -1,4 +1,4 @@
-export const CLIP_SECONDS = 6
+const CLIP_SECONDS = 6
 
 type Recipe = {
   /** The file it makes, in the folder of the media. */

@@ -5,16 +5,13 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { readEnvironment } from "../../../container/settings.ts"
-import { CLIP_SECONDS, recipes, texts } from "./media-recipes.ts"
+import { recipes, texts } from "./media-recipes.ts"
 
 const run = promisify(execFile)
 const { FFMPEG_PATH } = readEnvironment(
   process.env["FFMPEG_PATH"] ? { FFMPEG_PATH: process.env["FFMPEG_PATH"] } : {},
 )
 const CACHE = join(import.meta.dirname, "../../../node_modules/.cache")
-
-/** Seconds that every video and sound of the site lasts. */
-export const MEDIA_SECONDS = CLIP_SECONDS
 
 /**
  * The folder with the site's media, made once by ffmpeg and kept for later runs: clip.mp4 (faststart),

@@ -7,15 +7,8 @@ export const dashWays: Record<string, Way> = {
     base: to,
     inside: '<SegmentList><SegmentURL media="clip.mp4"/></SegmentList>',
   })),
-  "dash-representation": mpd((to) => ({ inside: `<BaseURL>${to}</BaseURL>` })),
   "dash-segment": mpd((to) => ({
     inside: `<SegmentList duration="6"><SegmentURL media="${to}"/></SegmentList>`,
-  })),
-  "dash-initialization": mpd((to) => ({
-    inside: `<SegmentList duration="6"><Initialization sourceURL="${to}"/><SegmentURL media="/media/clip.mp4"/></SegmentList>`,
-  })),
-  "dash-template": mpd((to) => ({
-    inside: `<SegmentTemplate duration="6" media="${to}" initialization="${to}"/>`,
   })),
   "dash-entity": {
     ...mpd(() => ({})),
@@ -31,7 +24,6 @@ type Parts = { base?: string; inside?: string }
 function mpd(write: (to: string) => Parts): Way {
   return {
     type: "application/dash+xml",
-    extension: "mpd",
     write: (to) => `<?xml version="1.0"?>\n${manifest(write(escapeHtml(to)))}`,
   }
 }

@@ -6,10 +6,7 @@ const STREAM = "#EXT-X-STREAM-INF:BANDWIDTH=360000,RESOLUTION=640x360"
 /** HLS playlists that lead to a URL. */
 export const hlsWays: Record<string, Way> = {
   "hls-segment": playlist((to) => `${SEGMENT}\n#EXTINF:1.0,\n${to}`),
-  "hls-first-segment": playlist((to) => `#EXTINF:1.0,\n${to}\n${SEGMENT}`),
-  "hls-byterange": playlist((to) => `#EXTINF:1.0,\n#EXT-X-BYTERANGE:100@0\n${to}`),
   "hls-key": playlist((to) => `#EXT-X-KEY:METHOD=AES-128,URI="${to}"\n${SEGMENT}`),
-  "hls-map": playlist((to) => `#EXT-X-MAP:URI="${to}"\n${SEGMENT}`),
   // A segment of this site that leads on, so that only who follows it comes to the URL.
   "hls-segment-redirect": playlist((to) => {
     return `${SEGMENT}\n#EXTINF:1.0,\n/toward/redirect.ts?to=${encodeURIComponent(to)}`
@@ -17,23 +14,16 @@ export const hlsWays: Record<string, Way> = {
   "hls-key-redirect": playlist((to) => {
     return `#EXT-X-KEY:METHOD=AES-128,URI="/toward/redirect.bin?to=${encodeURIComponent(to)}"\n${SEGMENT}`
   }),
-  "hls-playlist": master((to) => `${STREAM}\n${to}`),
-  "hls-playlist-redirect": master((to) => {
-    return `${STREAM}\n/toward/redirect.m3u8?to=${encodeURIComponent(to)}`
-  }),
-  "hls-nested": master((to) => {
+  "hls-nested": hls((to) => {
     return `${STREAM}\n/toward/hls-segment.m3u8?to=${encodeURIComponent(to)}`
   }),
-  "hls-audio": master((to) => {
+  "hls-audio": hls((to) => {
     const sound = `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="English",DEFAULT=YES,URI="${to}"`
     return `${sound}\n${STREAM},AUDIO="sound"\n/media/hls/360p/index.m3u8`
   }),
-  "hls-subtitles": master((to) => {
+  "hls-subtitles": hls((to) => {
     const words = `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="words",NAME="English",LANGUAGE="en",URI="${to}"`
     return `${words}\n${STREAM},SUBTITLES="words"\n/media/hls/360p/index.m3u8`
-  }),
-  "hls-session-key": master((to) => {
-    return `#EXT-X-SESSION-KEY:METHOD=AES-128,URI="${to}"\n${STREAM}\n/media/hls/aes/index.m3u8`
   }),
 }
 
@@ -44,14 +34,9 @@ function playlist(write: (to: string) => string): Way {
   })
 }
 
-function master(write: (to: string) => string): Way {
-  return hls(write)
-}
-
 function hls(write: (to: string) => string): Way {
   return {
     type: "application/vnd.apple.mpegurl",
-    extension: "m3u8",
     write: (to) => `#EXTM3U\n#EXT-X-VERSION:5\n${write(to)}\n`,
   }
 }

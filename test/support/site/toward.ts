@@ -9,8 +9,7 @@ import { redirect } from "./redirects.ts"
 /** How a body leads to a URL. */
 export type Way = {
   type: string
-  extension: string
-  /** What is sent, for a URL as it is written; `here` is the origin that was asked. */
+  /** What is sent, for a URL as it is written. */
   write: (to: string) => string
 }
 
