@@ -1,118 +1,139 @@
-import { createHash } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
-import { createServer } from "node:http"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
+import { openSite } from "../support/site/site.ts"
+import type { Site } from "../support/site/site.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
-import { countParts, countUploads } from "./state-rows.ts"
 
-const MIB = 1024 ** 2
-const SIZE_BYTES = 40 * MIB
-const BLOCK_BYTES = MIB
-/** The source sends as much before it is told to go on. */
-const HELD_AT = 30 * MIB
+const file = z.looseObject({
+  id: z.uuid(),
+  status: z.string(),
+  name: z.string(),
+  source: z.string(),
+  source_url: z.string().optional(),
+  download_url: z.url(),
+  size_bytes: z.int().nullable(),
+  error_code: z.string().optional(),
+  ffprobe: z.looseObject({ width: z.int().optional() }).optional(),
+})
+const command = z.looseObject({
+  id: z.uuid(),
+  status: z.string(),
+  error: z.string().optional(),
+  error_code: z.string().optional(),
+  progress: z.number(),
+})
 
-const record = z.object({ id: z.string(), status: z.string() })
+const WAIT = { prefer: "wait=50" }
 
-/** Bytes of which no two blocks are the same, and no media. */
-const bytes = Buffer.alloc(SIZE_BYTES)
-for (let at = 0; at < SIZE_BYTES; at += BLOCK_BYTES)
-  bytes.fill(`block ${at}\0`, at, at + BLOCK_BYTES)
-
+let site: Site
 let service: TestService
 let key: string
-const ranges: (string | undefined)[] = []
-let isHeld = true
-
-async function sendSlowly(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
-  const { range } = incoming.headers
-  ranges.push(range)
-  const from = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0)
-  answer.writeHead(range === undefined ? 200 : 206, {
-    "content-type": "application/octet-stream",
-    "content-length": SIZE_BYTES - from,
-    etag: '"only-one"',
-    ...(range !== undefined && {
-      "content-range": `bytes ${from}-${SIZE_BYTES - 1}/${SIZE_BYTES}`,
-    }),
-  })
-  for (let at = from; at < SIZE_BYTES && !answer.destroyed; at += BLOCK_BYTES) {
-    while (isHeld && at >= HELD_AT && !answer.destroyed) await sleep(20)
-    answer.write(bytes.subarray(at, at + BLOCK_BYTES))
-    await sleep(1)
-  }
-  answer.end()
-}
-
-const source = createServer((incoming, answer) => void sendSlowly(incoming, answer))
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => {
-    source.listen(0, "127.0.0.1", resolve)
-  })
-  service = await startService({ ALLOWED_PRIVATE_HOSTS: "127.0.0.1" })
+  site = await openSite()
+  service = await startService({ ALLOWED_PRIVATE_HOSTS: site.host })
   key = await service.makeKey("imports", "paid")
 })
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
-  source.closeAllConnections()
-  source.close()
+  await site.close()
 })
 
-function sourceUrl(): string {
-  const address = source.address()
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/large.bin`
+function call(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set("x-api-key", key)
+  const url = path.startsWith("http") ? path : `${service.origin}/v1${path}`
+  return fetch(url, { ...init, headers })
 }
 
-/** Process id of the runner that the service runs now; null between two of them. */
-function findRunner(): number | null {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
-  const found = pids.find((pid) => {
-    try {
-      const parent = /^\d+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]
-      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8")
-      return Number(parent) === service.pid && words.includes("container/main.ts")
-    } catch {
-      return false
-    }
+function post(path: string, body: object): Promise<Response> {
+  const headers = { ...WAIT, "content-type": "application/json" }
+  return call(path, { method: "POST", headers, body: JSON.stringify(body) })
+}
+
+async function readBytes(url: string): Promise<Buffer> {
+  return Buffer.from(await (await call(url)).arrayBuffer())
+}
+
+async function runCommand(input_files: Record<string, string>) {
+  const inputs = Object.keys(input_files).map((name) => `-i {{${name}}}`)
+  const answer = await post("/commands", {
+    ffmpeg_command: `ffmpeg ${inputs.join(" ")} -map 0 -c copy {{out_1}}`,
+    input_files,
+    output_files: { out_1: "out.mkv" },
   })
-  return found === undefined ? null : Number(found)
+  expect(answer.status).toBe(202)
+  return command.parse(await answer.json())
 }
 
-async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { "x-api-key": key, "content-type": "application/json" }
-  return await fetch(service.origin + path, { ...init, headers })
+async function listImports() {
+  return z.array(file).parse(await (await call("/files?source=import")).json())
 }
 
-test("an import goes on behind what was stored, after its runner was killed", async () => {
-  const created = await ask("/v1/files", {
-    method: "POST",
-    body: JSON.stringify({ file_url: sourceUrl() }),
+function timesAsked(path: string): number {
+  return site.requests.filter((request) => JSON.stringify(request).includes(path)).length
+}
+
+describe("POST /files with a file_url", () => {
+  it("stores what the URL names as it is, and probes it", async () => {
+    const url = site.url("/as/a%20film.mp4?file=clip.mp4")
+    const answer = await post("/files", { file_url: `${url}#t=1` })
+    expect(answer.status).toBe(201)
+    const made = file.parse(await answer.json())
+    expect(made).toMatchObject({ status: "success", name: "a film.mp4", source_url: url })
+    expect(made.ffprobe?.width).toBeGreaterThan(0)
+    const [stored, there] = await Promise.all([readBytes(made.download_url), readBytes(url)])
+    expect(stored.equals(there)).toBe(true)
   })
-  const { id } = record.parse(await created.json())
-  await expect.poll(() => countUploads(service.stateDir), { timeout: 20_000 }).toBe(2)
-  await expect
-    .poll(() => countParts(service.stateDir), { timeout: 20_000 })
-    .toBeGreaterThanOrEqual(3)
-  const runner = findRunner()
-  if (runner === null) throw new Error("there is no runner")
-  process.kill(runner, "SIGKILL")
-  isHeld = false
-  async function isFinal(): Promise<boolean> {
-    const found = record.parse(await (await ask(`/v1/files/${id}`)).json())
-    return ["success", "failed"].includes(found.status)
-  }
-  await expect.poll(isFinal, { timeout: 60_000 }).toBe(true)
-  const link = await ask(`/v1/files/${id}/large.bin`)
-  const stored = Buffer.from(await link.arrayBuffer())
-  const [digest, expected] = [stored, bytes].map((each) =>
-    createHash("sha256").update(each).digest("hex"),
-  )
-  expect(digest).toBe(expected)
-  expect(ranges.at(-1)).toBe(`bytes=${24 * MIB}-`)
-  expect(countUploads(service.stateDir)).toBe(0)
-}, 120_000)
+
+  it("brings in the media of a page", async () => {
+    const answer = await post("/files", { file_url: site.url("/page/video?title=A%20film") })
+    const made = file.parse(await answer.json())
+    expect(made).toMatchObject({ status: "success", name: "A film.mp4" })
+    expect(made.ffprobe?.width).toBeGreaterThan(0)
+  })
+
+  it("says of what is not there that it is not, and keeps the File that says so", async () => {
+    const answer = await post("/files", { file_url: site.url("/status/404") })
+    const made = file.parse(await answer.json())
+    expect(made).toMatchObject({ status: "failed", error_code: "not_found", size_bytes: null })
+    expect((await call(made.download_url)).status).toBe(404)
+  })
+
+  it("stops bringing in what is deleted meanwhile", async () => {
+    const answer = await call("/files", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ file_url: site.url("/bytes/endless.bin?size=endless") }),
+    })
+    const { id } = file.parse(await answer.json())
+    await expect.poll(() => timesAsked("/bytes/endless.bin"), { timeout: 20_000 }).toBe(1)
+    expect((await call(`/files/${id}`, { method: "DELETE" })).status).toBe(200)
+    expect((await call(`/files/${id}`)).status).toBe(404)
+    expect((await listImports()).map((each) => each.id)).not.toContain(id)
+  })
+})
+
+describe("a command whose inputs are URLs", () => {
+  it("brings each in once, and leaves it as a File", async () => {
+    const url = site.url("/as/once.mp4?file=clip.mp4")
+    const done = await runCommand({ in_1: url, in_2: `${url}#again` })
+    expect(done).toMatchObject({ status: "success", progress: 100 })
+    expect(timesAsked("/as/once.mp4")).toBe(1)
+    const [made] = (await listImports()).filter(({ source_url }) => source_url === url)
+    expect(made).toMatchObject({ status: "success", name: "once.mp4" })
+    expect((await call(`/commands/${done.id}`, { method: "DELETE" })).status).toBe(200)
+    expect((await call(made?.download_url ?? "")).status).toBe(200)
+  })
+
+  it("fails with one that cannot be brought in, and says which and why", async () => {
+    const done = await runCommand({
+      good: site.url("/as/good.mp4?file=clip.mp4"),
+      bad: site.url("/status/404"),
+    })
+    expect(done).toMatchObject({ status: "failed", error_code: "input_failed" })
+    expect(done.error).toMatch(/^The input "bad" could not be brought in: not_found: /)
+  })
+})
