@@ -5,7 +5,7 @@ import { endJob } from "../settle/settle.ts"
 import type { UnstartableJob } from "./reconcile.ts"
 
 /** Each takes some statements of D1, of which an invocation has a thousand; the next ends others. */
-const ENDED_AT_ONCE_MAX = 40
+const ENDED_AT_ONCE_MAX = 30
 
 /** Ends jobs that can never start. Answers the ids of queued tasks whose jobs are over. */
 export async function endUnstartable(
