@@ -12,7 +12,6 @@ import type { Figure } from "./figure.ts"
 import { GIB, junk } from "./junk.ts"
 import { findRunner, watchMemory } from "./memory.ts"
 import { openPlainPut } from "./plain-put-target.ts"
-import { untilFinal } from "./requests.ts"
 import type { BenchScope } from "./scope.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
@@ -81,10 +80,7 @@ async function importTimed({ caller, whenLogged }: BenchService, url: string) {
   const endedAt = await whenLogged("task.ended", id)
   return {
     tookMs: endedAt - startedAt,
-    async remove() {
-      await untilFinal(caller, `/v1/files/${id}`, 100)
-      await caller.ask("DELETE", `/v1/files/${id}`)
-    },
+    remove: async () => void (await caller.ask("DELETE", `/v1/files/${id}`)),
   }
 }
 
