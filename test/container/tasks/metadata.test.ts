@@ -39,6 +39,15 @@ describe("metadata", () => {
     expect(found.formats.map(({ height }) => height)).toEqual([360, 720, 1080])
   })
 
+  test("have texts that are too long cut", async () => {
+    const found = described(await lab.metadata("/page/json-ld?times=10000"))
+    expect(found.title).toBe(JSON_LD_FACTS.title)
+    expect(found.description).toHaveLength(10_000)
+    const title = "Ж".repeat(10_000)
+    const titled = described(await lab.metadata("/page/video?title=Ж&times=100000"))
+    expect(titled).toMatchObject({ title, formats: [{ ext: "mp4" }] })
+  })
+
   test("of a live stream say so", async () => {
     expect(described(await lab.metadata("/live/index.m3u8"))).toMatchObject({ is_live: true })
   })

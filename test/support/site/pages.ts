@@ -19,7 +19,8 @@ const VIDEO = '<video src="/media/clip.mp4"></video>'
  * The pages of the site, as `/page/NAME?title=...`: `video`, `source`, `og`, `iframe`, `json-ld`,
  * `track` (with subtitles), `audio`, `webm`, `several` (three videos), `nothing`, `hls`, `groups`, `aes`,
  * `dash`, `live`, `drm`, `login` (asks for a password), `gone` (its video is not there), `slow` (its
- * video comes at 1000 bytes a second), `large` (its video has `bytes` bytes).
+ * video comes at 1000 bytes a second), `large` (its video has `bytes` bytes). With `times=N` titles and
+ * descriptions are said N times.
  */
 const pages: Record<string, (url: URL) => { head?: string; body?: string }> = {
   video: () => ({ body: VIDEO }),
@@ -66,7 +67,12 @@ const pages: Record<string, (url: URL) => { head?: string; body?: string }> = {
 export function page({ url }: Visit, name: string): Answer | null {
   const parts = Object.hasOwn(pages, name) ? pages[name]?.(url) : undefined
   if (!parts) return null
-  return pageAnswer({ title: url.searchParams.get("title") ?? `The page ${name}`, ...parts })
+  const title = url.searchParams.get("title") ?? `The page ${name}`
+  return pageAnswer({ title: title.repeat(timesOf(url)), ...parts })
+}
+
+function timesOf(url: URL): number {
+  return Number(url.searchParams.get("times") ?? 1)
 }
 
 function videoOf(src: string): { body: string } {
@@ -84,7 +90,7 @@ function jsonLd(url: URL): string {
     "@context": "https://schema.org",
     "@type": "VideoObject",
     name: url.searchParams.get("title") ?? facts.title,
-    description: facts.description,
+    description: facts.description.repeat(timesOf(url)),
     duration: `PT${facts.duration}S`,
     uploadDate: facts.uploadDate,
     author: { "@type": "Person", name: facts.uploader },

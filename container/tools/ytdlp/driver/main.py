@@ -8,17 +8,23 @@ import json
 import os
 import sys
 
+# Modules beside this one, which an isolated Python does not find by itself.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from line import to_line
+
 
 def main() -> int:
     job = json.load(sys.stdin)
-    sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), *job["packages"]]
+    sys.path[1:1] = job["packages"]
     os.environ["YTDLP_NO_PLUGINS"] = "1"
     # Programs that yt-dlp starts, such as ffmpeg, find the way out by these.
     os.environ.update(http_proxy=job["proxy"], https_proxy=job["proxy"])
-    with os.fdopen(3, "w", encoding="utf-8") as lines:
+    # Halves of characters, which a site may say, have no form in UTF-8.
+    with os.fdopen(3, "w", encoding="utf-8", errors="replace") as lines:
 
         def tell(kind: str, **fields) -> None:
-            lines.write(json.dumps({"kind": kind, **fields}) + "\n")
+            lines.write(to_line({"kind": kind, **fields}) + "\n")
             lines.flush()
 
         return run(job, tell)
