@@ -87,6 +87,22 @@ describe("a fetch", () => {
     expect(new TextDecoder().decode(stored?.bytes)).toMatch(/^WEBVTT\n[^]*Goodbye\./)
   })
 
+  test("stores subtitles of a part alone, timed from where the part begins", async () => {
+    const of = { subtitles: ["en", "de"], start: 1.5, end: 4 }
+    const { subtitles } = fetched(await lab.fetch("/page/track", of))
+    expect(subtitles).toHaveLength(2)
+    for (const { key } of subtitles) {
+      const stored = lab.harness.io.outputs.get(key)
+      expect(new TextDecoder().decode(stored?.bytes)).toBe(
+        "WEBVTT\n\n00:00:00.000 --> 00:00:00.500\nHello.\n\n00:00:00.500 --> 00:00:02.500\nGoodbye.\n",
+      )
+    }
+    const late = fetched(await lab.fetch("/page/track", { subtitles: ["en"], start: 5 }))
+    expect(late.subtitles).toHaveLength(1)
+    const words = lab.harness.io.outputs.get("subtitles_1")?.bytes
+    expect(new TextDecoder().decode(words)).toBe("WEBVTT\n")
+  })
+
   test("stores subtitles of HLS", async () => {
     const { subtitles } = fetched(await lab.fetch("/media/hls/groups.m3u8", { subtitles: ["en"] }))
     expect(subtitles).toMatchObject([{ key: "subtitles_1", language: "en" }])

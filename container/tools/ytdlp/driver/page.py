@@ -32,7 +32,7 @@ def fetch(job: dict, log, tell) -> dict:
         "title": title,
         "duration": info.get("duration"),
         "media": media,
-        "subtitles": fetch_subtitles(ydl, info, job["subtitles"]),
+        "subtitles": fetch_subtitles(ydl, info, job["subtitles"], Section.of(job, info)),
     }
 
 

@@ -2,6 +2,8 @@
 
 import os
 
+from cues import cut_cues
+from section import Section
 from yt_dlp import YoutubeDL
 from yt_dlp.postprocessor import FFmpegSubtitlesConvertorPP
 from yt_dlp.utils import YoutubeDLError
@@ -10,8 +12,11 @@ from yt_dlp.utils import YoutubeDLError
 FORMATS = ["vtt", "srt", "ass", "ttml", "dfxp"]
 
 
-def fetch_subtitles(ydl: YoutubeDL, info: dict, languages: list[str]) -> list[dict]:
-    """Names and languages of the files; what a site has not, or does not give, is not among them."""
+def fetch_subtitles(
+    ydl: YoutubeDL, info: dict, languages: list[str], section: Section
+) -> list[dict]:
+    """Names and languages of the files, of the section alone; what a site has not, or does not give,
+    is not among them."""
     made = []
     for index, asked in enumerate(languages):
         found = find_track(info, asked)
@@ -20,6 +25,8 @@ def fetch_subtitles(ydl: YoutubeDL, info: dict, languages: list[str]) -> list[di
         language, track = found
         name = _fetch_track(ydl, info, track, f"subtitles_{index + 1}")
         if name is not None:
+            if not section.is_whole:
+                _cut_file(name, section)
             made.append({"index": index, "language": language, "name": name})
     return made
 
@@ -76,3 +83,10 @@ def _fetch_track(ydl: YoutubeDL, info: dict, track: dict, stem: str) -> str | No
         return None
     made = f"{stem}.vtt"
     return made if os.path.isfile(made) and os.path.getsize(made) > 0 else None
+
+
+def _cut_file(name: str, section: Section) -> None:
+    with open(name, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    with open(name, "w", encoding="utf-8", newline="") as file:
+        file.write(cut_cues(text, section.start, section.end))
