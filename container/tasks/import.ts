@@ -71,7 +71,7 @@ async function importSource(
       if (!isAnother) throw error
       if (beginnings < BEGINNINGS_MAX) continue
       const message =
-        "The server cut the connection again and again, and does not send the rest of the same file."
+        "The server cut the connection again and again, and does not send the rest of the same file: try again later."
       throw new SourceError("incomplete", message, { cause: error })
     } finally {
       stop.abort(new Error("The import is over."))

@@ -41,7 +41,10 @@ export async function storeFile(io: TransferContext, source: FileSource): Promis
   const filled = Buffer.allocUnsafeSlow(partBytes)
   const length = await reader.fill(filled)
   if (length === 0) {
-    throw new SourceError("not_found", "There is nothing at the URL: the server sent no bytes.")
+    throw new SourceError(
+      "not_found",
+      "There is nothing at the URL, since the server sent no bytes: check it.",
+    )
   }
   if (length < partBytes) {
     await uploadBytes(io, { ioPath: IO_PATH, bytes: filled.subarray(0, length), contentType })

@@ -1,5 +1,6 @@
 import { failureCode } from "../../../src/contract/failure.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
+import { adviseOn } from "../../egress/advise.ts"
 import type { EgressError } from "../../egress/dial.ts"
 import { callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
@@ -44,7 +45,7 @@ function judge(error: DriverError, found: PageCircumstances): Judgement {
   if (error.refusal !== undefined) return explainRefusal(error.refusal, error.facts, found)
   if (found.isTooLarge) return tooLarge(null, found.bytesMax)
   const refused = findRefusal(error, found.refusals)
-  if (refused) return { code: refused.code, sentence: refused.message }
+  if (refused) return { code: refused.code, sentence: adviseOn(refused) }
   if (error.isRedirectLoop) return byRule("too_many_redirects")
   const ruled = findRule(error)
   // A site says more in its words than by the status, but not where they only repeat it.

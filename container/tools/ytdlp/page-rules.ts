@@ -47,7 +47,7 @@ export const PAGE_RULES: readonly PageRule[] = [
     words:
       /not a bot|anti-bot challenge|captcha|rate.?limit|too many requests|API limit|IP address is (?:blocked|unable)|temporarily blocked/i,
     sentence:
-      "The site takes this service for a robot, or had too many requests of it: try again later, or send cookies of an account there.",
+      "The site takes this service for a robot, or had too many requests of it: try again later, or give POST /fetch the cookies of an account there.",
   },
   {
     code: "live_stream",
@@ -61,7 +61,7 @@ export const PAGE_RULES: readonly PageRule[] = [
     words:
       /log(?:ged)?[- ]?in\b|\blogin|sign(?:ed)?[- ]in\b|registered users|(?:subscribers?|members?|VIP|premium)[ -](?:members )?only|only (?:available )?(?:for|to) (?:subscribers|members)|private (?:video|playlist|subreddit)|(?:video|account|profile|playlist) is (?:likely either )?private|password|requires? .{0,40}(?:account|subscription|authentication|payment|purchase)|account (?:needed|credentials)|(?:your|an) account (?:does not|has|that)|do not have access|confirm your age|age.?(?:restricted|verification)|--cookies/i,
     sentence:
-      "The site shows this video to those who are logged in alone: send cookies of an account that may see it.",
+      "The site shows this video to those who are logged in alone: give POST /fetch the cookies of an account that may see it.",
   },
   {
     code: "site_changed",
@@ -130,10 +130,16 @@ export const PAGE_RULES: readonly PageRule[] = [
 
 /** What the status of a site's answer comes to; null for one that is no failure. */
 export function explainStatus(status: number): { code: FailureCode; sentence: string } | null {
-  if (status < 400) return null
+  if (status < 300) return null
   const answered = `The site answered with status ${status}`
+  if (status < 400) {
+    return {
+      code: "server_error",
+      sentence: `${answered}, and with nothing to go on to: check the URL.`,
+    }
+  }
   if (status === 401 || status === 403 || status === 407) {
-    const sentence = `${answered}, which refuses access: if it needs an account, send cookies of one.`
+    const sentence = `${answered}, which refuses access: if it needs an account, give POST /fetch the cookies of one.`
     return { code: "login_required", sentence }
   }
   if (status === 404 || status === 410) {

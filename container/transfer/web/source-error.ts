@@ -1,4 +1,5 @@
 import type { FailureCode } from "../../../src/contract/failure.ts"
+import { adviseOn } from "../../egress/advise.ts"
 import { toEgressError } from "../../egress/dial.ts"
 import { RunnerError } from "../../failures.ts"
 
@@ -32,6 +33,10 @@ export function toSourceError(error: unknown): SourceError {
   if (error instanceof SourceError) return error
   const isOfConnection = error instanceof Error && "code" in error
   if (!isOfConnection || error instanceof RunnerError) throw error
-  const { code, message } = toEgressError(error, "the server")
-  return new SourceError(code, message, { isPassing: PASSING_CODES.has(code), cause: error })
+  const refused = toEgressError(error, "the server")
+  const { code } = refused
+  return new SourceError(code, adviseOn(refused), {
+    isPassing: PASSING_CODES.has(code),
+    cause: error,
+  })
 }

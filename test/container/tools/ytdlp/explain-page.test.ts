@@ -79,6 +79,15 @@ describe("an explanation of what yt-dlp says", () => {
     })
   })
 
+  test("says of a redirect to nowhere what it is, without yt-dlp's words", () => {
+    const message = "[generic] x: Unable to download webpage: HTTP Error 302: Found"
+    const { failure } = explain({ types: ["DownloadError"], status: 302, message }).failure
+    expect(failure).toMatchObject({
+      code: "server_error",
+      message: "The site answered with status 302, and with nothing to go on to: check the URL.",
+    })
+  })
+
   test("counts an exception of an extractor as a site that has changed", () => {
     const { failure } = explain({ types: ["TypeError"], message: "'NoneType' object" })
     expect(failure.failure.code).toBe("site_changed")
@@ -96,6 +105,10 @@ describe("an explanation of what yt-dlp says", () => {
       code: "url_not_allowed",
       message: "The host is private.",
     })
+    const silent = [new EgressError("too_slow", "the host is silent")]
+    expect(explain(refused, silent).failure.failure.message).toBe(
+      "The host is silent: try again later.",
+    )
     const answer = { types: ["HTTPError"], status: 404, message: "HTTP Error 404" }
     expect(explain(answer, refusals).failure.failure.code).toBe("not_found")
   })
