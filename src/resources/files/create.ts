@@ -17,7 +17,9 @@ import type { IncomingFile } from "../../pipeline/uploads/incoming-file.ts"
 export async function createFile(c: AppContext): Promise<string> {
   const type = c.req.header("content-type") ?? ""
   if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
-    const fields = readFields(await readJson(c, z.record(z.string(), z.unknown())))
+    const fields = readFields(
+      await readJson(c, z.record(z.string(), z.unknown(), "expected an object of fields")),
+    )
     return await createImport(c, fields)
   }
   return await withUploadPlace(c, () => createFromForm(c))

@@ -128,6 +128,7 @@ describe("POST /files with a file_url", () => {
 
   it.each<[string, object, string[]]>([
     ["nothing", {}, ["file_url"]],
+    ["an array", [], ["body"]],
     ["a number", { file_url: 7 }, ["file_url"]],
     ["too long a URL", { file_url: `https://a.example/${"x".repeat(8200)}` }, ["file_url"]],
     ["a file", { file: "bytes" }, ["file"]],
