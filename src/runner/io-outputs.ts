@@ -2,9 +2,9 @@ import type { Hono } from "hono"
 import { memberName } from "../contract/bundle.ts"
 import { newId } from "../ids.ts"
 import { databaseOf } from "../storage/database.ts"
-import { memberObjectKey, outputObjectKey } from "../storage/objects.ts"
+import { abortUpload, memberObjectKey, outputObjectKey } from "../storage/objects.ts"
 import { findOutputKeys } from "../storage/tasks.ts"
-import { closeUpload, findUpload, openUpload } from "../storage/uploads.ts"
+import { closeUpload, findUpload, listUploadsOf, openUpload } from "../storage/uploads.ts"
 import { metadataOf, readCompletion, say, withSpace } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
 
@@ -99,8 +99,19 @@ async function completeParts(c: IoContext, objectKey: string): Promise<Response>
   const parts = await readCompletion(c)
   if (!parts) return say(400, "parts")
   await begun.multipart.complete(parts)
+  await closeOthers(c, objectKey, begun.upload.id)
   await closeUpload(databaseOf(c.env, c.get("run").accountId), begun.upload.id)
   return say(200, "stored")
+}
+
+/** Ends uploads of an object that were begun before the one that made it, as of a source that was cut. */
+async function closeOthers(c: IoContext, objectKey: string, id: string): Promise<void> {
+  const database = databaseOf(c.env, c.get("run").accountId)
+  for (const upload of await listUploadsOf(database, objectKey)) {
+    if (upload.id === id) continue
+    await abortUpload(c.env.MEDIA, upload)
+    await closeUpload(database, upload.id)
+  }
 }
 
 /** The upload that a request names, as its row and as R2 has it; null where there is none. */

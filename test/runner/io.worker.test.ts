@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers"
-import { beforeAll, describe } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { endJob } from "../../src/pipeline/settle/settle.ts"
 import { memberObjectKey, outputObjectKey } from "../../src/storage/objects.ts"
+import { callIo, createUpload, putPart } from "../contracts/io-caller.ts"
 import type { IoUnderTest } from "../contracts/io-caller.ts"
 import { testIoRoutes } from "../contracts/io-routes.ts"
 import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
@@ -53,4 +54,22 @@ async function readObject(objectKey: string) {
 describe("the Worker's I/O routes", () => {
   testIoRoutes(openRoutes)
   testResumableRoutes(openRoutes)
+
+  it("leaves no upload of an output that was begun again", async () => {
+    const io = await openRoutes()
+    const path = "/outputs/out_2"
+    const [left, id] = [
+      await createUpload(io, path, "video/mp4"),
+      await createUpload(io, path, "video/mp4"),
+    ]
+    const etag = await putPart(io, `${path}/parts/1?upload_id=${id}`, new Uint8Array(3))
+    const body = JSON.stringify({ parts: [{ part_number: 1, etag }] })
+    const completed = await callIo(io, `${path}/parts/complete?upload_id=${id}`, {
+      method: "POST",
+      body,
+    })
+    expect(completed.status).toBe(200)
+    const late = await callIo(io, `${path}/parts/1?upload_id=${left}`, { method: "PUT", body: "x" })
+    expect(late.status).toBe(404)
+  })
 })
