@@ -1,5 +1,6 @@
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
+import { removeLeftSocketFolders } from "./egress/socket-folder.ts"
 import { log } from "./log.ts"
 import { keepChoosingSandbox } from "./sandbox/keep-choosing.ts"
 import { removeLeftWorkspaces } from "./sandbox/task-sandbox.ts"
@@ -24,6 +25,7 @@ if (problem !== null) {
 // The runner owns the inputs, and the users of the tools must be able to read them.
 process.umask(0o022)
 await removeLeftWorkspaces(settings.workDir)
+await removeLeftSocketFolders(settings.workDir)
 useYtdlpVersion(settings)
 const latestChoice = keepChoosingSandbox(settings, () => process.exit(1))
 const runner = makeRunner(settings, latestChoice)

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { makeDial } from "../../egress/dial.ts"
 import type { EgressError } from "../../egress/dial.ts"
 import { openProxy } from "../../egress/proxy.ts"
+import { makeSocketFolder } from "../../egress/socket-folder.ts"
 import { RunnerError } from "../../failures.ts"
 import type { ProcessEnd } from "../../sandbox/process.ts"
 import { startProcess } from "../../sandbox/start.ts"
@@ -49,7 +48,7 @@ export type DriverEnd = {
 /** Runs yt-dlp once in a run's workspace, with a way out of its own. */
 export async function runDriver(context: PageContext, run: DriverRun): Promise<DriverEnd> {
   const { settings, signal, taskSandbox, workspace } = context
-  await using folder = await makeSocketFolder()
+  await using folder = await makeSocketFolder(settings.workDir)
   await using proxy = await openProxy({
     socketPath: join(folder.path, "s"),
     uid: taskSandbox.uid,
@@ -90,13 +89,4 @@ export async function runDriver(context: PageContext, run: DriverRun): Promise<D
     throw new RunnerError("internal", "yt-dlp could not be started.", { cause })
   }
   return { last, end, refusals: proxy.refusals(), isTooLarge: proxy.isTooLarge() }
-}
-
-/** A folder for a socket that the tool's user may pass through, and not list. */
-async function makeSocketFolder() {
-  const path = await mkdtemp(join(tmpdir(), "lathe-"))
-  return {
-    path,
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
-  }
 }
