@@ -13,6 +13,8 @@ export type ServiceProcessOptions = {
   settings?: Record<string, string>
   /** Kept afterwards; by default a temporary folder, which is removed. */
   stateDir?: string
+  /** Where it listens; by default a free port. */
+  port?: number
   /** The project whose service it is; by default the one that this process runs in. */
   folder?: string
   signal?: AbortSignal
@@ -42,7 +44,7 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   await using started = new AsyncDisposableStack()
   const stateDir = options.stateDir ?? started.use(await makeTempFolder("service")).path
-  const port = await freePort()
+  const port = options.port ?? (await freePort())
   const program = started.use(
     startProgram({
       words: ["scripts/start.ts"],

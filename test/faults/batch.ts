@@ -7,12 +7,19 @@ import type { Bed } from "./bed.ts"
 /** A job that was accepted, and how it has to end. */
 export type AcceptedJob = {
   id: string
-  room: "commands" | "files"
+  room: "commands" | "files" | "fetch"
   name: string
   /** The code of its failure; none where it is to succeed. */
   errorCode: string | null
   /** Codecs of each output, by its key. */
   outputs: Record<string, string[]>
+  /** What its one file has to be. */
+  sha256?: string
+  /** Which address of the web it is about, and how many bytes that has where they can be resumed. */
+  sourcePath?: string
+  sourceBytes?: number
+  /** Whether a later run has to go on where an earlier one was. */
+  readsOn?: boolean
 }
 
 /** Jobs of every kind; the first is the one whose injection point is awaited. */

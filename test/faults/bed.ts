@@ -4,7 +4,9 @@ import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { findProgram } from "../../container/sandbox/paths.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { freePort } from "../../scripts/local/ports.ts"
 import { startServiceProcess } from "../../scripts/local/service-process.ts"
+import type { ServiceProcess } from "../../scripts/local/service-process.ts"
 import { openEvents } from "./events.ts"
 import type { Events } from "./events.ts"
 import { makeMedia } from "./media.ts"
@@ -13,6 +15,8 @@ import type { Proxy } from "./proxy.ts"
 import { runnerOriginOf } from "./processes.ts"
 import { openReceiver } from "./receiver.ts"
 import type { Receiver } from "./receiver.ts"
+import { openSource } from "./source.ts"
+import type { Source } from "./source.ts"
 
 /** Tasks at once; a trial account may have as many. */
 export const CAPACITY = 4
@@ -27,21 +31,27 @@ const TRY_AGAIN_MS = 100
 export type Bed = AsyncDisposable & {
   origin: string
   stateDir: string
+  /** The account's key. */
+  key: string
   workDir: string
   /** The runner's ffmpeg: a link, which a fault may take away. */
   ffmpegPath: string
-  /** Process id of the start script. */
-  pid: number
+  /** Process id of the start script, also once it was started again. */
+  readonly pid: number
   proxy: Proxy
   /** Between Worker and runner, the other way round: what passes are tasks and kills. */
   runnerProxy: Proxy
   receiver: Receiver
   events: Events
+  /** What jobs fetch from. */
+  source: Source
   /** The bytes of a small video, and a file of the account with the same. */
   media: Blob
   mediaFileId: string
   /** Sends a request as the account, and retries while there is no answer or one of status 5xx. */
   call(method: string, path: string, makeInit?: () => RequestInit): Promise<Response>
+  /** Ends the whole service, by `end`, and starts it again with the same state. */
+  restart(end: (pid: number) => Promise<void>): Promise<void>
 }
 
 /** Starts a service whose runner reaches the Worker through the proxy, in a folder if one is given. */
@@ -53,9 +63,15 @@ export async function openBed(
   const proxy = opened.use(await openProxy())
   const runnerProxy = opened.use(await openProxy())
   const receiver = opened.use(await openReceiver())
+  const source = opened.use(await openSource())
   const ffmpegPath = await linkFfmpeg(opened.use(await makeTempFolder("tools")).path)
-  const service = opened.use(
-    await startServiceProcess({
+  const stateDir = stateFolder ?? opened.use(await makeTempFolder("service")).path
+  const events = openEvents()
+  const port = await freePort()
+  const running = { service: await start() }
+  opened.defer(async () => await running.service[Symbol.asyncDispose]())
+  async function start(): Promise<ServiceProcess> {
+    const started = await startServiceProcess({
       settings: {
         FFMPEG_PATH: ffmpegPath,
         RUNNER_CAPACITY: String(CAPACITY),
@@ -65,14 +81,16 @@ export async function openBed(
         RUNNER_ORIGIN: runnerProxy.origin,
         ...settings,
       },
-      ...(stateFolder !== undefined && { stateDir: stateFolder }),
+      stateDir,
+      port,
       echoesErrors: true,
-    }),
-  )
-  proxy.setTarget(service.origin)
-  runnerProxy.setTarget(runnerOriginOf(service.pid))
-  const events = openEvents()
-  service.onLine((line) => events.read(line))
+    })
+    proxy.setTarget(started.origin)
+    runnerProxy.setTarget(runnerOriginOf(started.pid))
+    started.onLine((line) => events.read(line))
+    return started
+  }
+  const { service } = running
   const key = await service.makeKey("faults")
   const call = makeCall(`${service.origin}/v1`, key)
   const { secret } = await readJson(
@@ -82,13 +100,17 @@ export async function openBed(
   receiver.setSecret(secret)
   const media = new Blob([await readFile(await makeMedia(service.stateDir))])
   const file = await uploadMedia(call, media)
-  const { origin, stateDir, pid } = service
-  const running = opened.move()
+  const { origin } = service
+  const whole = opened.move()
   return {
     origin,
     stateDir,
+    key,
     ffmpegPath,
-    pid,
+    source,
+    get pid() {
+      return running.service.pid
+    },
     proxy,
     runnerProxy,
     receiver,
@@ -97,7 +119,12 @@ export async function openBed(
     call,
     workDir: join(stateDir, "work"),
     mediaFileId: file.id,
-    [Symbol.asyncDispose]: async () => await running.disposeAsync(),
+    async restart(end) {
+      await end(running.service.pid)
+      await running.service[Symbol.asyncDispose]()
+      running.service = await start()
+    },
+    [Symbol.asyncDispose]: async () => await whole.disposeAsync(),
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { join } from "node:path"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
@@ -12,6 +13,10 @@ const FINAL_MS_MAX = 120_000
 const HEARD_MS_MAX = 150_000
 const SECONDS_OFF_MAX = 0.4
 const POLL_MS = 20
+
+const KINDS = { files: "file", commands: "command", fetch: "fetch" }
+/** Of all bytes of a source, in a run that reads its first part again and then goes on. */
+const READ_AGAIN_MAX = 1.75
 
 const stored = z.looseObject({ download_url: z.string(), size_bytes: z.number() })
 const output = stored.extend({ files: z.array(stored).optional() })
@@ -65,6 +70,15 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
     return found.error_code === job.errorCode ? null : `failed with ${found.error_code}`
   }
   if (found.status !== "success") return `failed with ${found.error_code}: ${found.error}`
+  if (job.sha256 !== undefined) {
+    const answer = await bed.call("GET", found.download_url ?? "")
+    const hash = createHash("sha256").update(new Uint8Array(await answer.arrayBuffer()))
+    if (hash.digest("hex") !== job.sha256) return "has not the bytes of its source"
+  }
+  if (job.readsOn === true) {
+    const wrong = findReadAgain(bed, job)
+    if (wrong !== null) return wrong
+  }
   for (const [key, codecs] of Object.entries(job.outputs)) {
     const made = found.output_files?.[key] ?? { download_url: found.download_url }
     const url = typeof made === "string" ? undefined : made.download_url
@@ -78,6 +92,16 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
     }
   }
   return await findMissingFile(bed, found)
+}
+
+/** What is wrong with how often the bytes of an import were asked for, which was interrupted. */
+function findReadAgain(bed: Bed, { sourcePath = "", sourceBytes = 0 }: AcceptedJob): string | null {
+  const requests = bed.source.requestsOf(sourcePath)
+  const sent = requests.reduce((sum, request) => sum + request.sent, 0)
+  const ranges = requests.map(({ headers }) => headers.range ?? "all").join(", ")
+  return sent <= READ_AGAIN_MAX * sourceBytes
+    ? null
+    : `read ${sent} bytes of ${sourceBytes} by asking for ${ranges}`
 }
 
 /** What is wrong with the files of outputs that have several. */
@@ -108,7 +132,7 @@ export async function checkAgain(
 
 async function checkOneAgain(bed: Bed, { job, text, wrong }: Ended) {
   const { ids, types, bodies } = bed.receiver.heardOf(job.id)
-  const kind = job.room === "files" ? "file" : "command"
+  const kind = KINDS[job.room]
   const state = job.errorCode === "canceled" ? "canceled" : "failed"
   const type = `${kind}.${job.errorCode === null ? "succeeded" : state}`
   const isMoved = JSON.stringify(await readRecord(bed, job)) !== text

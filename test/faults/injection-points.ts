@@ -4,13 +4,15 @@ import { z } from "zod"
 import { CAPACITY, readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
 import { submitBatch, submitBlockers } from "./batch.ts"
-import type { AcceptedJob, Batch, Order } from "./batch.ts"
+import type { AcceptedJob, Batch } from "./batch.ts"
 import type { Answer, Passing } from "./proxy.ts"
 
 const REACHED_MS_MAX = 60_000
 const POLL_MS = 5
 /** Until a connection to a killed process is known to be closed. */
 const GONE_MS = 30
+/** Of a clip of the site, which is then half read. */
+const HALF_BYTES = 100_000
 
 /** Points at which the runner has the job's task. */
 export const RUNNER_POINTS = [
@@ -32,16 +34,62 @@ export const INJECTION_POINTS = [
 /** Points of an output that is uploaded in parts. */
 export const PART_POINTS = ["beginning parts", "storing a part", "completing parts"] as const
 
-export type InjectionPoint = (typeof INJECTION_POINTS)[number] | (typeof PART_POINTS)[number]
+/** Points of what comes from the web, whatever brings it. */
+export const WEB_POINTS = [
+  "accepted",
+  "dispatched",
+  "asking the source",
+  "source half read",
+  "reporting",
+  "reported",
+] as const
+/** Points of an import of several parts that a later run goes on with. */
+export const RESUMABLE_POINTS = [
+  "beginning",
+  "storing part 2",
+  "storing part 5",
+  "completing",
+] as const
+/** Points of the tasks that follow an import of a command's. */
+export const FOLLOWING_POINTS = [
+  "probing",
+  "probed",
+  "command's inputs",
+  "command's report",
+] as const
+
+export type InjectionPoint =
+  | (typeof INJECTION_POINTS)[number]
+  | (typeof PART_POINTS)[number]
+  | (typeof WEB_POINTS)[number]
+  | (typeof RESUMABLE_POINTS)[number]
+  | (typeof FOLLOWING_POINTS)[number]
+
+/** Submits jobs; `onTarget` is called with the first before any other is asked for. */
+export type Submit = (bed: Bed, onTarget: (id: string) => void) => Promise<Batch>
 
 /** The runner's calls that mark a point. */
 const CALLS: Partial<Record<InjectionPoint, string>> = {
   downloading: "inputs",
   uploading: "outputs",
   reporting: "reports finished",
+  "command's report": "reports finished",
   "beginning parts": "outputs parts",
   "storing a part": "outputs parts 2",
   "completing parts": "outputs parts complete",
+  beginning: "outputs resumable",
+  "storing part 2": "outputs resumable parts 2",
+  "storing part 5": "outputs resumable parts 5",
+  completing: "outputs resumable complete",
+  probing: "inputs",
+  "command's inputs": "inputs",
+}
+
+/** Which of the calls of a command with two imports, two probes and two inputs marks a point. */
+const COUNTS: Partial<Record<InjectionPoint, number>> = {
+  probed: 4,
+  "command's inputs": 3,
+  "command's report": 5,
 }
 
 /**
@@ -52,12 +100,12 @@ export async function injectAt(
   bed: Bed,
   point: InjectionPoint,
   inject: () => Promise<void>,
-  order?: Order,
+  submit: Submit = submitBatch,
 ): Promise<Batch> {
   const target = Promise.withResolvers<string>()
   const blockers = point === "queued" ? await blockSlots(bed) : []
   const holding = holdAt(bed, point, target.promise, inject)
-  const batch = await submitBatch(bed, target.resolve, order)
+  const batch = await submit(bed, target.resolve)
   if (holding) await withinTime(holding, point)
   else {
     await waitUntil(bed, point, batch.target)
@@ -85,25 +133,31 @@ function holdAt(
   inject: () => Promise<void>,
 ): Promise<void> | null {
   if (point === "telling") return holdWebhook(bed, targetId, inject)
-  if (point === "reported") return holdCall(bed, "reports finished", targetId, injectAfter(inject))
+  const count = COUNTS[point] ?? 1
+  if (point === "reported" || point === "probed") {
+    return holdCall(bed, { call: "reports finished", count }, targetId, injectAfter(inject))
+  }
   const call = CALLS[point]
-  return call === undefined ? null : holdCall(bed, call, targetId, injectBefore(inject))
+  return call === undefined ? null : holdCall(bed, { call, count }, targetId, injectBefore(inject))
 }
 
 type CallHandler = (passing: Passing) => Promise<Answer | "cut">
 
 async function holdCall(
   bed: Bed,
-  call: string,
+  { call, count }: { call: string; count: number },
   targetId: Promise<string>,
   handler: CallHandler,
 ): Promise<void> {
   const done = Promise.withResolvers<void>()
   let isDone = false
+  let counted = 0
   const rule = bed.proxy.addRule((passing) => {
     if (isDone || passing.call !== call) return null
     return (async () => {
       if ((await targetId) !== passing.jobId || isDone) return (await passing.forward()) ?? "cut"
+      counted += 1
+      if (counted < count) return (await passing.forward()) ?? "cut"
       isDone = true
       try {
         return await handler(passing)
@@ -153,8 +207,16 @@ async function holdWebhook(
 async function waitUntil(
   bed: Bed,
   point: InjectionPoint,
-  { id, room }: AcceptedJob,
+  { id, room, sourcePath = "" }: AcceptedJob,
 ): Promise<void> {
+  if (point === "asking the source" || point === "source half read") {
+    const bytes = point === "asking the source" ? 0 : HALF_BYTES
+    const timeout = { milliseconds: REACHED_MS_MAX, message: "the source was not asked" }
+    await pWaitFor(() => bed.source.requestsOf(sourcePath).some(({ sent }) => sent >= bytes), {
+      interval: POLL_MS,
+      timeout,
+    })
+  }
   if (point === "dispatched" || point === "encoding") {
     const event = point === "dispatched" ? "task.accepted" : "process.started"
     await bed.events.when(id, (said) => said.event === event, REACHED_MS_MAX)

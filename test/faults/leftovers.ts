@@ -1,7 +1,9 @@
 import { globSync, readdirSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import pWaitFor from "p-wait-for"
+import { socketFolderPrefix } from "../../container/egress/socket-folder.ts"
 import type { Bed } from "./bed.ts"
 import { findTools } from "./processes.ts"
 
@@ -17,6 +19,8 @@ const OPEN_ROWS: [string, string][] = [
   ["open file", "select id from files where state in ('waiting', 'running')"],
   ["waiting delivery", "select id from deliveries where state = 'waiting'"],
   ["upload", "select id from uploads"],
+  ["part of an upload", "select upload_id as id from upload_parts"],
+  ["secret", "select task_id as id from task_secrets"],
   ["garbage that nobody swept", "select prefix as id from garbage where passes = 0"],
 ]
 
@@ -30,6 +34,9 @@ export async function findLeftovers(bed: Bed, timeoutMs = CLEAN_MS_MAX): Promise
 function look(bed: Bed): string[] {
   return [
     ...findTools(bed.pid, bed.workDir).map((pid) => `process ${pid}`),
+    ...readdirSync(tmpdir())
+      .filter((name) => name.startsWith(socketFolderPrefix(bed.workDir)))
+      .map((name) => `socket folder ${name}`),
     ...readdirSync(bed.workDir).map((name) => `workspace ${name}`),
     ...leftInDatabase(bed),
     ...leftInBucket(bed),

@@ -3,10 +3,20 @@ import { LARGE, submitBatch } from "./batch.ts"
 import type { Batch } from "./batch.ts"
 import { MESSAGE_FAULTS, REFUSALS_OF_TASKS, refuseTasks } from "./message-faults.ts"
 import type { Rule } from "./proxy.ts"
-import { PART_POINTS, RUNNER_POINTS, INJECTION_POINTS, injectAt } from "./injection-points.ts"
-import type { InjectionPoint } from "./injection-points.ts"
+import {
+  FOLLOWING_POINTS,
+  INJECTION_POINTS,
+  PART_POINTS,
+  RESUMABLE_POINTS,
+  RUNNER_POINTS,
+  WEB_POINTS,
+  injectAt,
+} from "./injection-points.ts"
+import type { InjectionPoint, Submit } from "./injection-points.ts"
 import {
   cutNetwork,
+  cutSource,
+  endRunner,
   failSelfTest,
   fillDisk,
   killBoth,
@@ -14,8 +24,12 @@ import {
   killTools,
   killWorkerd,
   lockDatabase,
+  restartService,
+  stallSource,
   stopRunner,
 } from "./process-faults.ts"
+import { submitWeb, WEB_TARGETS } from "./web-jobs.ts"
+import type { WebTarget } from "./web-jobs.ts"
 
 /** One cell of the matrix: a fault, and the point of a job's life at which it is injected. */
 export type Cell = {
@@ -37,16 +51,31 @@ export type Group = {
   cells: Cell[]
 }
 
+/** Points of an import behind which only the rest of its source may be read. */
+const READING_ON = new Set<InjectionPoint>(["storing part 5", "completing"])
+
 const LONG_CUT_MS = 45_000
 const SHORT_CUT_MS = 2000
 const SILENCE_MS = 38_000
 const LOCK_MS = 3000
 const FULL_MS = 1500
 const SELF_TEST_MS = 3000
+const STOPPED_MS = 5000
+
+const SERVICE_POINTS = ["dispatched", "storing part 5", "reporting"] as const
+const SERVICE_POINTS_OF_COMMAND = ["source half read", "probed"] as const
 
 const BOTH_POINTS = ["accepted", "encoding", "uploading", "reporting", "reported"] as const
 
 type Fault = (bed: Bed) => Promise<void>
+
+const WEB_FAULTS: Record<string, Fault> = {
+  "kill -9 runner": killRunner,
+  "end runner": endRunner,
+  "kill -9 workerd": killWorkerd,
+  "cut 2 s": cutNetwork(SHORT_CUT_MS),
+  "source cut 2 s": cutSource(SHORT_CUT_MS),
+}
 
 /** Every fault at every point at which it has an effect. */
 export const GROUPS: Group[] = [
@@ -112,6 +141,43 @@ export const GROUPS: Group[] = [
       "uploading",
     ]),
   ]),
+  ...WEB_TARGETS.map((target) => group(`web: ${target}`, webFaults(target, WEB_POINTS))),
+  group("web: parts", webFaults("large import", RESUMABLE_POINTS)),
+  group("web: following", webFaults("command", FOLLOWING_POINTS)),
+  group("web: service", [
+    ...webCells("kill -9 service", restartService("SIGKILL"), "large import", SERVICE_POINTS),
+    ...webCells("end service", restartService("SIGTERM"), "large import", SERVICE_POINTS),
+    ...webCells("kill -9 service", restartService("SIGKILL"), "command", SERVICE_POINTS_OF_COMMAND),
+    ...webCells("end service", restartService("SIGTERM"), "fetch", ["source half read"]),
+  ]),
+  group("web: tools", [
+    ...webCells("kill -9 tools", killTools, "fetch", ["asking the source", "source half read"]),
+    ...webCells("kill -9 tools", killTools, "page import", ["source half read"]),
+  ]),
+  group("web: waiting", [
+    ...webCells("runner stopped 5 s", stopRunner(STOPPED_MS), "large import", ["storing part 5"]),
+    ...webCells("source stalls 5 s", stallSource(STOPPED_MS), "large import", ["storing part 2"]),
+    ...webCells("source stalls 5 s", stallSource(STOPPED_MS), "fetch", ["source half read"]),
+    ...webCells("D1 refuses writes 3 s", lockDatabase(LOCK_MS), "large import", RESUMABLE_POINTS),
+    ...webCells("D1 refuses writes 3 s", lockDatabase(LOCK_MS), "command", FOLLOWING_POINTS),
+  ]),
+  group(
+    "web: messages",
+    Object.entries(MESSAGE_FAULTS).map(([name, makeRule]) =>
+      messageFaultCell(name, makeRule, submitWeb("command")),
+    ),
+  ),
+  {
+    ...group("web: disk", [
+      ...webCells("disk full 1.5 s", fillDisk(FULL_MS, "workDir"), "fetch", ["source half read"]),
+      ...webCells("disk full 1.5 s", fillDisk(FULL_MS, "workDir"), "command", ["accepted"]),
+    ]),
+    smallDisk: "workspaces",
+  },
+  group("web: silence", [
+    ...webCells("runner stopped 38 s", stopRunner(SILENCE_MS), "large import", ["storing part 5"]),
+    ...webCells("cut 45 s", cutNetwork(LONG_CUT_MS), "large import", ["storing part 5"]),
+  ]),
   group("silence", [
     ...cells("runner stopped 38 s", stopRunner(SILENCE_MS), ["encoding", "reporting"], 4),
     ...cells("cut 45 s", cutNetwork(LONG_CUT_MS), ["encoding", "uploading"], 4),
@@ -142,16 +208,45 @@ function partCells(fault: string, inject: Fault): Cell[] {
     fault,
     point,
     everyRounds: 2,
-    run: async (bed) => await injectAt(bed, point, async () => await inject(bed), LARGE),
+    run: async (bed) => await injectAt(bed, point, async () => await inject(bed), submitLarge),
   }))
 }
 
-function messageFaultCell(fault: string, makeRule: () => Rule): Cell {
+async function submitLarge(bed: Bed, onTarget: (id: string) => void): Promise<Batch> {
+  return await submitBatch(bed, onTarget, LARGE)
+}
+
+/** A fault at points of a job that goes to the web. */
+function webCells(
+  fault: string,
+  inject: Fault,
+  target: WebTarget,
+  points: readonly InjectionPoint[],
+): Cell[] {
+  return points.map((point) => ({
+    fault,
+    point: `${target}: ${point}`,
+    everyRounds: 1,
+    run: async (bed) => {
+      const batch = await injectAt(bed, point, async () => await inject(bed), submitWeb(target))
+      batch.target.readsOn = READING_ON.has(point)
+      return batch
+    },
+  }))
+}
+
+function webFaults(target: WebTarget, points: readonly InjectionPoint[]): Cell[] {
+  return Object.entries(WEB_FAULTS).flatMap(([fault, inject]) =>
+    webCells(fault, inject, target, points),
+  )
+}
+
+function messageFaultCell(fault: string, makeRule: () => Rule, submit: Submit = submitBatch): Cell {
   return {
     fault,
     point: "always",
     everyRounds: 1,
     makeRule,
-    run: async (bed) => await submitBatch(bed, () => undefined),
+    run: async (bed) => await submit(bed, () => undefined),
   }
 }

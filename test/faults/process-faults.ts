@@ -20,6 +20,29 @@ export async function killRunner(bed: Bed): Promise<void> {
   killAll([findRunner(bed.pid)])
 }
 
+/** Has the runner end in order, which interrupts its runs. */
+export async function endRunner(bed: Bed): Promise<void> {
+  const pid = findRunner(bed.pid)
+  if (pid !== null) process.kill(pid, "SIGTERM")
+}
+
+/** Ends the whole service by a signal to its start script, and starts it again. */
+export function restartService(signal: NodeJS.Signals): (bed: Bed) => Promise<void> {
+  return async (bed) => {
+    await bed.restart(async (pid) => void process.kill(pid, signal))
+  }
+}
+
+/** Breaks the connections to the source, and takes none for this long. */
+export function cutSource(ms: number): (bed: Bed) => Promise<void> {
+  return async (bed) => await bed.source.cut(ms)
+}
+
+/** Has the source say nothing for this long. */
+export function stallSource(ms: number): (bed: Bed) => Promise<void> {
+  return async (bed) => await bed.source.stall(ms)
+}
+
 /** Kills every ffmpeg and ffprobe of the runner, or the next ones that start. */
 export async function killTools(bed: Bed): Promise<void> {
   function killFound(): boolean {

@@ -40,7 +40,7 @@ export function findTools(servicePid: number, workDir: string): number[] {
   const below = new Set(processesBelow(servicePid))
   return listProcesses()
     .filter(({ pid, words }) => {
-      const isTool = words.some((word) => /(?:^|\/)ff(?:mpeg|probe)$/.test(word))
+      const isTool = words.some((word) => /(?:^|\/)(?:ff(?:mpeg|probe)|launcher)$/.test(word))
       return (below.has(pid) && isTool) || folderOf(pid).startsWith(`${workDir}/`)
     })
     .map(({ pid }) => pid)

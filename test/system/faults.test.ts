@@ -14,6 +14,7 @@ const CHOSEN = [
   "kill -9 runner at reporting",
   "double reports at always",
   "drop acceptances 12 s at accepted",
+  "kill -9 runner at large import: storing part 5",
 ]
 
 it(

@@ -4,6 +4,7 @@ import { liveAnswer } from "./live.ts"
 import { mediaAnswer } from "./media-answer.ts"
 import { page } from "./pages.ts"
 import { redirectAnswer } from "./redirects.ts"
+import { soundAnswer } from "./sound.ts"
 import { towardAnswer } from "./toward.ts"
 import { pageAnswer } from "./visit.ts"
 import type { Answer, Visit } from "./visit.ts"
@@ -15,6 +16,7 @@ const routes: Record<string, Route> = {
   as: ({ folder, url }) => mediaAnswer(folder, url.searchParams.get("file") ?? ""),
   bytes: ({ url }) => bytesAnswer(sizeOf(url), Number(url.searchParams.get("seed") ?? 1)),
   page: (visit, rest) => page(visit, rest),
+  sound: ({ url }) => soundAnswer(sizeOf(url), Number(url.searchParams.get("seed") ?? 1)),
   live: (visit, rest) => liveAnswer(visit, rest),
   toward: (visit, rest) => towardAnswer(visit, rest),
   redirect: (visit, rest) => redirectAnswer(visit, rest),
