@@ -163,9 +163,10 @@ export const GROUPS: Group[] = [
   ]),
   group(
     "web: messages",
-    Object.entries(MESSAGE_FAULTS).map(([name, makeRule]) =>
-      messageFaultCell(name, makeRule, submitWeb("command")),
-    ),
+    Object.entries(MESSAGE_FAULTS).map(([name, makeRule]) => ({
+      ...messageFaultCell(name, makeRule, submitWeb("command")),
+      point: "web: always",
+    })),
   ),
   {
     ...group("web: disk", [
