@@ -20,7 +20,7 @@ export function bytesAnswer(size: number, seed: number): Answer {
 }
 
 /** The bytes of a seed from an offset up to another. */
-function* readBytes(seed: number, from: number, to: number): Generator<Uint8Array> {
+export function* readBytes(seed: number, from: number, to: number): Generator<Uint8Array> {
   const pattern = makePattern(seed)
   for (let at = from; at < to;) {
     const number = Math.floor(at / BLOCK_BYTES)
