@@ -23,7 +23,8 @@ files = {
 files[f"{info}/RECORD"] = "".join(f"{name},,\\n" for name in [*files, f"{info}/RECORD"])
 with zipfile.ZipFile(f"{folder}/yt_dlp-{version}-py3-none-any.whl", "w") as wheel:
     for name, text in files.items():
-        wheel.writestr(name, text)
+        # Without the time of now, so that the same version has the same bytes.
+        wheel.writestr(zipfile.ZipInfo(name), text)
 `
 
 /** A package index on loopback that has one wheel of yt-dlp. */

@@ -1,9 +1,8 @@
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Harness } from "../../harness.ts"
-import { failureOf, importUrl, startImportHarness } from "./import-harness.ts"
-import { makeBytes, sendRest, startSource } from "./source-server.ts"
-import type { Answer } from "./source-server.ts"
+import { failureOf, importFrom, startImportHarness } from "./import-harness.ts"
+import { makeBytes, sendRest } from "./source-server.ts"
 
 const small = makeBytes(100_000)
 
@@ -19,13 +18,6 @@ beforeEach(() => {
   harness.io.outputs.clear()
 })
 
-/** Imports from a server that answers as given. */
-async function importFrom(answer: Answer, path = "/film.mp4", more = {}) {
-  await using source = await startSource(answer)
-  const imported = await importUrl(harness, source.origin + path, more)
-  return { ...imported, requests: source.requests }
-}
-
 describe("a file that does not come", () => {
   test.for([
     [401, "login_required"],
@@ -38,14 +30,14 @@ describe("a file that does not come", () => {
     [501, "server_error"],
     [304, "server_error"],
   ] as const)("with %d is %s at once", async ([status, code]) => {
-    const imported = await importFrom((_, answer) => void answer.writeHead(status).end())
+    const imported = await importFrom(harness, (_, answer) => void answer.writeHead(status).end())
     expect(failureOf(imported).code).toBe(code)
     expect(failureOf(imported).message).toContain(String(status))
     expect(imported.requests.length).toBe(1)
   })
 
   test("at first comes by another try", async () => {
-    const { stored, requests } = await importFrom((incoming, answer, count) => {
+    const { stored, requests } = await importFrom(harness, (incoming, answer, count) => {
       if (count === 1) answer.writeHead(503, { "retry-after": "1" }).end()
       else if (count === 2) incoming.socket.resetAndDestroy()
       else sendRest(incoming, answer, { bytes: small })
@@ -56,13 +48,14 @@ describe("a file that does not come", () => {
 
   test("is told at once where its server wants to be asked much later", async () => {
     const imported = await importFrom(
+      harness,
       (_, answer) => void answer.writeHead(429, { "retry-after": "3600" }).end(),
     )
     expect(failureOf(imported).code).toBe("rate_limited_by_site")
   })
 
   test("since it is empty is not found", async () => {
-    const imported = await importFrom((_, answer) => void answer.writeHead(200).end())
+    const imported = await importFrom(harness, (_, answer) => void answer.writeHead(200).end())
     expect(failureOf(imported).code).toBe("not_found")
   })
 
@@ -70,6 +63,7 @@ describe("a file that does not come", () => {
     const headers = { "content-range": `bytes 10-${small.length - 1}/${small.length}` }
     for (const given of [headers, { "content-type": "multipart/byteranges; boundary=x" }]) {
       const imported = await importFrom(
+        harness,
         (_, answer) => void answer.writeHead(206, given).end(small.subarray(10)),
       )
       expect(failureOf(imported).code).toBe("incomplete")
@@ -78,6 +72,7 @@ describe("a file that does not come", () => {
 
   test("since it is too large is refused before a byte is stored", async () => {
     const imported = await importFrom(
+      harness,
       (incoming, answer) => sendRest(incoming, answer, { bytes: small }),
       "/film.mp4",
       { bytes_max: small.length - 1 },
@@ -89,6 +84,7 @@ describe("a file that does not come", () => {
   test("since it is a bomb ends at the limit", async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     const imported = await importFrom(
+      harness,
       (_, answer) => void answer.writeHead(200, { "content-encoding": "gzip" }).end(bomb),
       "/film.mp4",
       { bytes_max: 1024 * 1024 },
@@ -104,6 +100,7 @@ describe("a file that does not come", () => {
     ["zstd", small],
   ] as const)("whole as %s is incomplete", async ([coding, bytes]) => {
     const imported = await importFrom(
+      harness,
       (_, answer) => void answer.writeHead(200, { "content-encoding": coding }).end(bytes),
     )
     expect(failureOf(imported).code).toBe("incomplete")
@@ -111,6 +108,7 @@ describe("a file that does not come", () => {
 
   test("in a coding that is known is a failure of its server", async () => {
     const imported = await importFrom(
+      harness,
       (_, answer) => void answer.writeHead(200, { "content-encoding": "rot13" }).end(small),
     )
     expect(failureOf(imported)).toMatchObject({ code: "server_error" })
@@ -118,6 +116,7 @@ describe("a file that does not come", () => {
 
   test("within the time of its run is too slow", async () => {
     const imported = await importFrom(
+      harness,
       (_, answer) => {
         answer.writeHead(200)
         answer.write(small)
@@ -130,6 +129,7 @@ describe("a file that does not come", () => {
 
   test("since redirects go on and on says so", async () => {
     const imported = await importFrom(
+      harness,
       (_, answer, count) => void answer.writeHead(302, { location: `/${count}` }).end(),
     )
     expect(failureOf(imported).code).toBe("too_many_redirects")
@@ -137,6 +137,7 @@ describe("a file that does not come", () => {
 
   test("since it leads elsewhere is not allowed", async () => {
     const imported = await importFrom(
+      harness,
       (_, answer) => void answer.writeHead(302, { location: "http://127.0.0.2/" }).end(),
     )
     expect(failureOf(imported).code).toBe("url_not_allowed")

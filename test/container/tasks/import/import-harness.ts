@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http"
 import { importTask } from "../../../../src/contract/tasks/import.ts"
 import type { ImportResult } from "../../../../src/contract/tasks/import.ts"
 import type { Report } from "../../../../src/contract/report.ts"
@@ -5,6 +6,10 @@ import type { StoredOutput } from "../../../support/io-server.ts"
 import { resumablePlace } from "../../../support/io-resumable.ts"
 import { startHarness } from "../../harness.ts"
 import type { Harness } from "../../harness.ts"
+import { startSource } from "./source-server.ts"
+import type { Answer } from "./source-server.ts"
+
+type MoreWork = { bytes_max?: number; run_seconds_max?: number }
 
 /** Bytes of a part of an import. */
 export const PART_BYTES = 8 * 1024 * 1024
@@ -12,15 +17,27 @@ export const PART_BYTES = 8 * 1024 * 1024
 /** How an import ended, and what was stored. */
 export type Imported = { report: Report; result: ImportResult | null; stored: StoredOutput | null }
 
-export async function startImportHarness(sites: string[] = []): Promise<Harness> {
-  return await startHarness({ egress: { allowedHosts: ["127.0.0.1"], proxy: null, sites } })
+export async function startImportHarness(): Promise<Harness> {
+  return await startHarness({ egress: { allowedHosts: ["127.0.0.1"], proxy: null, sites: [] } })
+}
+
+/** Imports from a server of its own that answers as given. */
+export async function importFrom(
+  harness: Harness,
+  answer: Answer,
+  path = "/film.mp4",
+  more: MoreWork = {},
+): Promise<Imported & { requests: IncomingMessage[] }> {
+  await using source = await startSource(answer)
+  const imported = await importUrl(harness, source.origin + path, more)
+  return { ...imported, requests: source.requests }
 }
 
 /** Runs an import to its end; `more` is of its work. */
 export async function importUrl(
   harness: Harness,
   url: string,
-  more: { bytes_max?: number; run_seconds_max?: number } = {},
+  more: MoreWork = {},
   order: { task_id?: string; fence?: number } = {},
 ): Promise<Imported> {
   harness.io.reports.length = 0

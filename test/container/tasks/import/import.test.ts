@@ -7,13 +7,20 @@ import {
 } from "node:zlib"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Harness } from "../../harness.ts"
-import { failureOf, importUrl, PART_BYTES, startImportHarness } from "./import-harness.ts"
+import {
+  failureOf,
+  importFrom,
+  importUrl,
+  PART_BYTES,
+  startImportHarness,
+} from "./import-harness.ts"
 import { makeBytes, rangeStart, sendRest, startSource } from "./source-server.ts"
-import type { Answer } from "./source-server.ts"
 
 const small = makeBytes(100_000)
 const large = makeBytes(PART_BYTES + 12_345)
 const ETAG = { etag: '"one"' }
+/** A busy machine takes its time. */
+const PATIENT = { timeout: 20_000 }
 
 let harness: Harness
 
@@ -28,16 +35,9 @@ beforeEach(() => {
   harness.io.resumables.clear()
 })
 
-/** Imports from a server that answers as given. */
-async function importFrom(answer: Answer, path = "/film.mp4", more = {}) {
-  await using source = await startSource(answer)
-  const imported = await importUrl(harness, source.origin + path, more)
-  return { ...imported, requests: source.requests }
-}
-
 describe("a direct file", () => {
   test("that is small is put as a whole", async () => {
-    const { result, stored } = await importFrom((incoming, answer) =>
+    const { result, stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: small }),
     )
     expect(result).toEqual({
@@ -53,7 +53,7 @@ describe("a direct file", () => {
   })
 
   test("that is large is stored in equal parts", async () => {
-    const { result, stored } = await importFrom((incoming, answer) =>
+    const { result, stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: large, headers: ETAG }),
     )
     expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
@@ -63,7 +63,7 @@ describe("a direct file", () => {
 
   test("may have as many bytes as a part", async () => {
     const bytes = large.subarray(0, PART_BYTES)
-    const { stored } = await importFrom((incoming, answer) =>
+    const { stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes, headers: ETAG }),
     )
     expect(bytes.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
@@ -72,7 +72,7 @@ describe("a direct file", () => {
 
   test.for([small, large])("may come without a length", async (bytes) => {
     for (const isChunked of [true, false]) {
-      const { stored } = await importFrom((_, answer) => {
+      const { stored } = await importFrom(harness, (_, answer) => {
         answer.useChunkedEncodingByDefault = isChunked
         if (!isChunked) answer.setHeader("connection", "close")
         answer.setHeader("content-type", "video/mp4")
@@ -92,7 +92,7 @@ describe("a direct file", () => {
     ["zstd", zstdCompressSync],
     ["gzip, deflate", (bytes: Buffer) => deflateSync(gzipSync(bytes))],
   ] as const)("that is sent as %s is decoded", async ([coding, encode]) => {
-    const { result, stored } = await importFrom((_, answer) => {
+    const { result, stored } = await importFrom(harness, (_, answer) => {
       answer.writeHead(200, { "content-encoding": coding, ...ETAG })
       answer.end(encode(small))
     })
@@ -101,7 +101,7 @@ describe("a direct file", () => {
   })
 
   test("is found behind redirects", async () => {
-    const { result, stored, requests } = await importFrom((incoming, answer) => {
+    const { result, stored, requests } = await importFrom(harness, (incoming, answer) => {
       if (incoming.url === "/film.mp4") {
         answer.writeHead(302, { location: "/b/other%20name.webm?signature=1" }).end()
         return
@@ -118,7 +118,7 @@ describe("a source that is cut", () => {
   test.for([1, PART_BYTES, PART_BYTES + 1, large.length - 1])(
     "behind byte %d goes on there",
     async (cutAt) => {
-      const { stored, requests, result } = await importFrom((incoming, answer, count) => {
+      const { stored, requests, result } = await importFrom(harness, (incoming, answer, count) => {
         const sent = { bytes: large, headers: ETAG, ...(count === 1 && { cutAt }) }
         sendRest(incoming, answer, sent)
       })
@@ -133,7 +133,7 @@ describe("a source that is cut", () => {
       etag: 'W/"weak"',
       "last-modified": "Mon, 05 Jan 2026 10:00:00 GMT",
     }
-    const { stored, requests } = await importFrom((incoming, answer) =>
+    const { stored, requests } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: large, headers, cutAt: PART_BYTES + 7 }),
     )
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
@@ -143,14 +143,14 @@ describe("a source that is cut", () => {
   test("goes on while its bytes are decoded", async () => {
     const coded = gzipSync(large, { level: 1 })
     const headers = { "content-encoding": "gzip", ...ETAG }
-    const { stored } = await importFrom((incoming, answer) =>
+    const { stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: coded, headers, cutAt: coded.length - 100 }),
     )
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
   })
 
   test("goes on where its server knows no ranges, with what is left of the whole", async () => {
-    const { stored, requests } = await importFrom((incoming, answer, count) => {
+    const { stored, requests } = await importFrom(harness, (incoming, answer, count) => {
       delete incoming.headers.range
       const cutAt = count === 1 ? PART_BYTES + 7 : undefined
       sendRest(incoming, answer, { bytes: large, headers: ETAG, cutAt })
@@ -160,7 +160,7 @@ describe("a source that is cut", () => {
   })
 
   test("is begun anew where nothing tells one version from another", async () => {
-    const { result, stored, requests } = await importFrom((incoming, answer, count) => {
+    const { result, stored, requests } = await importFrom(harness, (incoming, answer, count) => {
       sendRest(incoming, answer, { bytes: large, cutAt: count === 1 ? PART_BYTES + 7 : undefined })
     })
     expect(result?.is_resumable).toBe(false)
@@ -170,7 +170,7 @@ describe("a source that is cut", () => {
 
   test("is begun anew where it is another version now", async () => {
     const other = makeBytes(large.length + 4).subarray(4)
-    const { stored } = await importFrom((incoming, answer, count) => {
+    const { stored } = await importFrom(harness, (incoming, answer, count) => {
       if (count === 1) {
         sendRest(incoming, answer, { bytes: large, headers: ETAG, cutAt: PART_BYTES + 7 })
         return
@@ -187,7 +187,7 @@ describe("a source that is cut", () => {
     ["another length", `bytes ${PART_BYTES + 7}-${large.length}/${large.length + 1}`],
     ["no place", undefined],
   ])("is incomplete where each rest is of %s", async ([, range]) => {
-    const imported = await importFrom((incoming, answer) => {
+    const imported = await importFrom(harness, (incoming, answer) => {
       if (rangeStart(incoming) === null) {
         sendRest(incoming, answer, { bytes: large, headers: ETAG, cutAt: PART_BYTES + 7 })
         return
@@ -212,8 +212,10 @@ describe("what has been stored already", () => {
         : null
     const url = `${source.origin}/film.mp4`
     void importUrl(harness, url, {}, { task_id }).catch(() => undefined)
-    await expect.poll(() => [...harness.io.resumables.values()][0]?.parts.has(1)).toBe(true)
-    await expect.poll(async () => (await harness.workspaces()).length).toBe(0)
+    await expect
+      .poll(() => [...harness.io.resumables.values()][0]?.parts.has(1), PATIENT)
+      .toBe(true)
+    await expect.poll(async () => (await harness.workspaces()).length, PATIENT).toBe(0)
     harness.io.intercept = () => null
     const before = harness.io.requests.length
     const { result, stored } = await importUrl(harness, url, {}, { task_id, fence: 2 })
