@@ -3,6 +3,7 @@ import type { FailureCode } from "../../../src/contract/failure.ts"
 import type { FetchWork } from "../../../src/contract/tasks/fetch.ts"
 import { openCanary } from "../../support/site/canary.ts"
 import type { Canary } from "../../support/site/canary.ts"
+import { widely } from "../../support/wide.ts"
 import { startFetchHarness } from "./fetch-harness.ts"
 import type { FetchHarness } from "./fetch-harness.ts"
 
@@ -21,24 +22,31 @@ afterAll(async () => {
 
 type Case = [path: string, code: FailureCode, sentence: RegExp, of?: Partial<FetchWork>]
 
-describe("a fetch fails for good", () => {
-  test.for<Case>([
-    ["/page/nothing", "unsupported_site", /^No video .* is on this page/],
+/** What other tests have fail the same way from the page on is for wide tests alone. */
+const CASES = widely<Case>(
+  [
     ["/media/picture.png", "unsupported_site", /no video and no sound/],
     ["/page/several", "playlist_not_supported", /a page of several videos|of 3 videos/],
     ["/live/index.m3u8", "live_stream", /live stream/],
     ["/media/hls/drm.m3u8", "drm_protected", /DRM/],
     ["/page/gone", "not_found", /404/],
-    ["/cookies/page", "login_required", /403/],
-    ["/redirect/loop", "too_many_redirects", /redirects/],
-    ["/page/large?bytes=100000", "too_large", /97\.7 KiB.* 48\.8 KiB/, { bytes_max: 50_000 }],
     ["/page/hls", "too_large", /at most 48\.8 KiB/, { bytes_max: 50_000 }],
     ["/page/video", "invalid_input", /^start: 60 is behind .* 6 seconds/, { start: 60 }],
     ["/page/slow", "too_slow", /slow/, { run_seconds_max: 3 }],
+    ["file:///etc/passwd", "url_not_allowed", /http or https/],
+  ],
+  [
+    ["/page/nothing", "unsupported_site", /^No video .* is on this page/],
+    ["/cookies/page", "login_required", /403/],
+    ["/redirect/loop", "too_many_redirects", /redirects/],
+    ["/page/large?bytes=100000", "too_large", /97\.7 KiB.* 48\.8 KiB/, { bytes_max: 50_000 }],
     ["http://localhost/x", "url_not_allowed", /"localhost"/],
     ["ytsearch://cats", "url_not_allowed", /http or https/],
-    ["file:///etc/passwd", "url_not_allowed", /http or https/],
-  ])("of %s: %s", async ([path, code, sentence, of]) => {
+  ],
+)
+
+describe("a fetch fails for good", () => {
+  test.for(CASES)("of %s: %s", async ([path, code, sentence, of]) => {
     const report = await lab.fetch(path, of)
     expect(report).toMatchObject({ kind: "failed", blame: "caller", failure: { code } })
     if (report.kind !== "failed") return
@@ -56,26 +64,25 @@ describe("a fetch fails for good", () => {
     expect(lab.site.requests.length).toBeGreaterThan(1)
   })
 
-  test.for([
-    "/toward/video.html",
-    "/toward/redirect.mp4",
-    "/toward/hls-segment.m3u8",
-    "/toward/dash-base.mpd",
-  ])("where %s leads inside, which is not reached", async (path) => {
+  test.for(
+    widely(
+      ["/toward/dash-base.mpd"],
+      ["/toward/video.html", "/toward/redirect.mp4", "/toward/hls-segment.m3u8"],
+    ),
+  )("where %s leads inside, which is not reached", async (path) => {
     const to = encodeURIComponent(canary.url("/secret.mp4"))
     const report = await lab.fetch(`${path}?to=${to}`)
     expect(report).toMatchObject({ kind: "failed", failure: { code: "url_not_allowed" } })
     expect(canary.connections()).toBe(0)
   })
 
-  test.for(["/toward/video.html", "/toward/hls-segment.m3u8", "/toward/dash-segment.mpd"])(
-    "where %s names a file of this machine",
-    async (path) => {
-      const report = await lab.fetch(`${path}?to=file:///etc/passwd`)
-      expect(report).toMatchObject({ kind: "failed", blame: "caller" })
-      expect(JSON.stringify(report)).not.toContain("root:")
-    },
-  )
+  test.for(
+    widely(["/toward/dash-segment.mpd"], ["/toward/video.html", "/toward/hls-segment.m3u8"]),
+  )("where %s names a file of this machine", async (path) => {
+    const report = await lab.fetch(`${path}?to=file:///etc/passwd`)
+    expect(report).toMatchObject({ kind: "failed", blame: "caller" })
+    expect(JSON.stringify(report)).not.toContain("root:")
+  })
 
   test("and takes no orders from the URL's fragment", async () => {
     const orders = { http_headers: { "Ytdl-request-proxy": canary.origin } }

@@ -1,8 +1,45 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { FetchWork } from "../../../src/contract/tasks/fetch.ts"
+import { widely } from "../../support/wide.ts"
 import { fetched, startFetchHarness } from "./fetch-harness.ts"
 import type { FetchHarness } from "./fetch-harness.ts"
 
 const SECONDS = 6
+
+type Picture = [what: string, path: string, quality: FetchWork["quality"], height: number]
+const PICTURES = widely<Picture>(
+  [
+    ["HLS with sound of its own", "/page/groups", "best", 360],
+    ["DASH", "/page/dash", "360p", 360],
+  ],
+  [
+    ["HLS", "/page/hls", "720p", 720],
+    ["HLS with a key", "/media/hls/aes/index.m3u8", "best", 360],
+    ["og:video", "/page/og", "best", 360],
+  ],
+)
+
+type Sound = [path: string, format: FetchWork["audio_format"], extension: string, codec: string]
+const SOUNDS = widely<Sound>(
+  [["/page/webm", "opus", "opus", "opus"]],
+  [
+    ["/page/video", undefined, "m4a", "aac"],
+    ["/page/dash", "mp3", "mp3", "mp3"],
+    ["/page/audio", undefined, "mp3", "mp3"],
+  ],
+)
+
+type Section = [what: string, path: string, start: number, end: number]
+const SECTIONS = widely<Section>(
+  [
+    ["a file", "/page/video", 2, 4],
+    ["HLS", "/page/hls", 1.5, 3],
+  ],
+  [
+    ["a server without ranges", "/media/tail.mp4?range=no", 2, 4],
+    ["more than there is", "/page/video", 4, 600],
+  ],
+)
 
 let lab: FetchHarness
 
@@ -38,13 +75,7 @@ describe("a fetch", () => {
     expect(media).toMatchObject({ name: "clip.webm", content_type: "video/webm" })
   })
 
-  test.for([
-    ["HLS", "/page/hls", "720p", 720, "mp4"],
-    ["HLS with a key", "/media/hls/aes/index.m3u8", "best", 360, "mp4"],
-    ["HLS with sound of its own", "/page/groups", "best", 360, "mp4"],
-    ["DASH", "/page/dash", "360p", 360, "mp4"],
-    ["og:video", "/page/og", "best", 360, "mp4"],
-  ] as const)("of %s has picture and sound", async ([, path, quality, height, extension]) => {
+  test.for(PICTURES)("of %s has picture and sound", async ([, path, quality, height]) => {
     const { media } = fetched(await lab.fetch(path, { quality }))
     expect(media.probe?.height).toBe(height)
     expect(media.probe?.streams.map(({ codec_type }) => codec_type).toSorted()).toEqual([
@@ -52,27 +83,17 @@ describe("a fetch", () => {
       "video",
     ])
     expect(media.probe?.duration).toBeCloseTo(SECONDS, 0)
-    expect(media.name).toMatch(new RegExp(`\\.${extension}$`))
+    expect(media.name).toMatch(/\.mp4$/)
   })
 
-  test.for([
-    ["/page/video", undefined, "m4a", "aac"],
-    ["/page/dash", "mp3", "mp3", "mp3"],
-    ["/page/audio", undefined, "mp3", "mp3"],
-    ["/page/webm", "opus", "opus", "opus"],
-  ] as const)("of the sound of %s as %s", async ([path, format, extension, codec]) => {
+  test.for(SOUNDS)("of the sound of %s as %s", async ([path, format, extension, codec]) => {
     const of = { quality: "audio" as const, ...(format && { audio_format: format }) }
     const { media } = fetched(await lab.fetch(path, of))
     expect(media.name).toMatch(new RegExp(`\\.${extension}$`))
     expect(media.probe?.streams).toMatchObject([{ codec_type: "audio", codec_name: codec }])
   })
 
-  test.for([
-    ["a file", "/page/video", 2, 4],
-    ["HLS", "/page/hls", 1.5, 3],
-    ["a server without ranges", "/media/tail.mp4?range=no", 2, 4],
-    ["more than there is", "/page/video", 4, 600],
-  ] as const)("of a part of %s", async ([, path, start, end]) => {
+  test.for(SECTIONS)("of a part of %s", async ([, path, start, end]) => {
     const { media, duration_seconds: seconds } = fetched(await lab.fetch(path, { start, end }))
     expect(seconds).toBeCloseTo(Math.min(end, SECONDS) - start, 0)
     expect(media.probe?.streams).toHaveLength(2)
