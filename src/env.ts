@@ -1,6 +1,6 @@
-import type { Retention } from "./kinds/kind.ts"
 import { LIMITS } from "./plans.ts"
 import type { Limits, Plan } from "./plans.ts"
+import type { Retention } from "./retention.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
 import type { PoolBinding } from "./runner/pools.ts"
 import { settings } from "./settings.ts"

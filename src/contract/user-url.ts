@@ -5,7 +5,8 @@ import { PLATFORM_ADDRESSES } from "./platform-addresses.ts"
 export type UserUrl = { url: URL } | { error: string }
 
 /** Names that never are a public host. */
-const PRIVATE_NAMES = /(?:^|\.)(?:localhost|localdomain|local|internal|home|lan|arpa|test|invalid|onion)$/
+const PRIVATE_NAMES =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|home|lan|arpa|test|invalid|onion)$/
 
 /** Every other port below belongs to a protocol that is not HTTP. */
 const LOW_PORTS = [80, 443]

@@ -3,6 +3,7 @@ import type { Member } from "../contract/bundle.ts"
 import type { TaskResult } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
 import type { Fault } from "../faults.ts"
+import type { Retention } from "../retention.ts"
 import type { Progress } from "../rpc.ts"
 import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
 import type { File } from "../storage/schema/files.ts"
@@ -23,9 +24,6 @@ export type Finish = {
   /** The result of the job; it counts once the last task is done. */
   result: JobResult
 }
-
-/** How long what was fetched is kept, and the moment at which that is judged. */
-export type Retention = { now: number; fetchedMs: number }
 
 /**
  * A kind of job: what the Worker knows of one kind of work. All of it is pure; the pipeline, the

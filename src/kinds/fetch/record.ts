@@ -3,7 +3,7 @@ import { AUDIO_FORMATS, MEDIA_KEY, QUALITIES } from "../../contract/tasks/fetch.
 import type { Progress } from "../../rpc.ts"
 import type { Job, JobResult } from "../../storage/schema/jobs.ts"
 import { fetchedUrl } from "../file-links.ts"
-import type { Retention } from "../kind.ts"
+import type { Retention } from "../../retention.ts"
 import {
   dateTime,
   jobFields,

@@ -1,7 +1,7 @@
 import type { Env } from "../../env.ts"
 import { newId } from "../../ids.ts"
 import { viewJob } from "../../kinds/job-record.ts"
-import type { Retention } from "../../kinds/kind.ts"
+import type { Retention } from "../../retention.ts"
 import { recordOf } from "../../kinds/registry.ts"
 import { logError } from "../../log.ts"
 import type { NewDelivery } from "../../storage/deliveries.ts"

@@ -20,8 +20,8 @@ import { LOOKUP_PROBLEMS, lookupProblem } from "./lookup-problem.ts"
 
 const { path, title } = fetchKind
 
+const METADATA_PATH = `/${path}/metadata`
 const METADATA = {
-  path: `/${path}/metadata`,
   description:
     "Nothing is downloaded, and no fetch is made. What a page said answers for a minute. A 422 names what the caller can change; errors of the site are 502, and what took too long is 504.",
   tag: path,
@@ -42,6 +42,7 @@ const metadataRequest = z
 const readMetadata = operation({
   ...METADATA,
   method: "get",
+  path: METADATA_PATH,
   operationId: "getMetadata",
   summary: "Say what the video of a page is",
   query: z.object({ url: mediaUrl }),
@@ -53,6 +54,7 @@ const readMetadata = operation({
 const readMetadataOfLongUrl = operation({
   ...METADATA,
   method: "post",
+  path: METADATA_PATH,
   operationId: "postMetadata",
   summary: "Say what the video of a page is, whose URL may be long",
   query: NO_QUERY,
