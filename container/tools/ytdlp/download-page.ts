@@ -23,7 +23,7 @@ export type PageDownload = Omit<PageQuestion, "job"> & {
 }
 
 /** A file of the workspace, and the name that it is to have. */
-type PageFile = { workspaceName: string; name: string; sizeBytes: number }
+export type PageFile = { workspaceName: string; name: string; sizeBytes: number }
 
 /** What was downloaded of a page; `index` is the place of a language among those asked for. */
 export type DownloadedPage = {
