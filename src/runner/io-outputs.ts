@@ -91,11 +91,7 @@ async function storePart(c: IoContext, objectKey: string): Promise<Response> {
 
 async function completeParts(c: IoContext, objectKey: string): Promise<Response> {
   const begun = await findBegun(c, objectKey)
-  if (!begun) {
-    // The answer to an earlier call was lost: the object that it completed is there.
-    const isComplete = (await c.env.MEDIA.head(objectKey)) !== null
-    return isComplete ? say(200, "stored") : say(404, "no such upload")
-  }
+  if (!begun) return await answerEnded(c, objectKey)
   const parts = await readCompletion(c)
   if (!parts) return say(400, "parts")
   await begun.multipart.complete(parts)
@@ -112,6 +108,12 @@ async function closeOthers(c: IoContext, objectKey: string, id: string): Promise
     await abortUpload(c.env.MEDIA, upload)
     await closeUpload(database, upload.id)
   }
+}
+
+/** Answers who completes an upload that is none: the answer to an earlier call may have been lost. */
+export async function answerEnded(c: IoContext, objectKey: string): Promise<Response> {
+  const isComplete = (await c.env.MEDIA.head(objectKey)) !== null
+  return isComplete ? say(200, "stored") : say(404, "no such upload")
 }
 
 /** The upload that a request names, as its row and as R2 has it; null where there is none. */

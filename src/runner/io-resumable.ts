@@ -16,7 +16,7 @@ import { forgetPart, listParts, notePart } from "../storage/upload-parts.ts"
 import { closeUpload, listUploadsOf, openUpload, renewUpload } from "../storage/uploads.ts"
 import { readCompletion, say, withSpace } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
-import { findBegun, withOutputKey } from "./io-outputs.ts"
+import { answerEnded, findBegun, withOutputKey } from "./io-outputs.ts"
 
 /**
  * Adds the routes of an upload that later runs of its task go on with: its object lies below the
@@ -132,11 +132,7 @@ async function storePart(c: IoContext, objectKey: string): Promise<Response> {
  */
 async function complete(c: IoContext, objectKey: string): Promise<Response> {
   const begun = await findBegun(c, objectKey)
-  if (!begun) {
-    // The answer to an earlier call was lost: the object that it completed is there.
-    const isComplete = (await c.env.MEDIA.head(objectKey)) !== null
-    return isComplete ? say(200, "stored") : say(404, "no such upload")
-  }
+  if (!begun) return await answerEnded(c, objectKey)
   const parts = await readCompletion(c)
   if (!parts) return say(400, "parts")
   const { upload, multipart } = begun
