@@ -1,5 +1,5 @@
-import type { Way } from "./toward.ts"
 import { escapeHtml } from "./visit.ts"
+import type { Way } from "./way.ts"
 
 /** DASH manifests that lead to a URL. */
 export const dashWays: Record<string, Way> = {

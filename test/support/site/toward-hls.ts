@@ -1,4 +1,4 @@
-import type { Way } from "./toward.ts"
+import type { Way } from "./way.ts"
 
 const SEGMENT = "#EXTINF:1.0,\n/media/hls/360p/index0.ts"
 const STREAM = "#EXT-X-STREAM-INF:BANDWIDTH=360000,RESOLUTION=640x360"

@@ -1,5 +1,5 @@
-import type { Way } from "./toward.ts"
 import { escapeHtml } from "./visit.ts"
+import type { Way } from "./way.ts"
 
 /** Lists of other kinds that lead to a URL. */
 export const listWays: Record<string, Way> = {

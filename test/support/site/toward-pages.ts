@@ -1,5 +1,5 @@
-import type { Way } from "./toward.ts"
 import { escapeHtml } from "./visit.ts"
+import type { Way } from "./way.ts"
 
 /** Pages that lead to a URL. */
 export const pageWays: Record<string, Way> = {

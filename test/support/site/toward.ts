@@ -5,13 +5,7 @@ import { hlsWays } from "./toward-hls.ts"
 import { listWays } from "./toward-lists.ts"
 import { pageWays } from "./toward-pages.ts"
 import { redirect } from "./redirects.ts"
-
-/** How a body leads to a URL. */
-export type Way = {
-  type: string
-  /** What is sent, for a URL as it is written. */
-  write: (to: string) => string
-}
+import type { Way } from "./way.ts"
 
 const ways: Record<string, Way> = { ...pageWays, ...hlsWays, ...dashWays, ...listWays }
 
