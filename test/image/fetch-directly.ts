@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { runScriptIn } from "../../scripts/image/docker.ts"
-import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import { report } from "../../src/contract/report.ts"
 import { MEDIA_KEY } from "../../src/contract/tasks/fetch.ts"
+import { makeDirectOrder, scriptToHandOver } from "./hand-over.ts"
 
 /** Where the site listens in a container, which its runner has to be allowed to reach. */
 export const SITE = "127.0.0.1:18080"
@@ -19,33 +19,25 @@ export async function fetchDirectly(
   container: string,
   path: string,
 ): Promise<z.infer<typeof told>> {
-  const printed = await runScriptIn(container, scriptFor(orderFor(`http://${SITE}${path}`)))
+  const printed = await runScriptIn(container, scriptFor(`http://${SITE}${path}`))
   return told.parse(JSON.parse(printed))
 }
 
-function orderFor(url: string) {
-  const taskId = crypto.randomUUID()
-  return {
-    task_id: taskId,
-    job_id: crypto.randomUUID(),
-    fence: 1,
-    slot: taskId,
-    allocation: 1,
-    inputs: [],
-    work: {
-      kind: "fetch",
-      url,
-      quality: "best",
-      subtitles: [],
-      bytes_max: 100_000_000,
-      run_seconds_max: 60,
-      outputs: [{ key: MEDIA_KEY, name: "media" }],
-    },
-  }
+/** The order to fetch a page. */
+function orderFor(url: string): object {
+  return makeDirectOrder({
+    kind: "fetch",
+    url,
+    quality: "best",
+    subtitles: [],
+    bytes_max: 100_000_000,
+    run_seconds_max: 60,
+    outputs: [{ key: MEDIA_KEY, name: "media" }],
+  })
 }
 
 /** Serves the site and the routes that the runner reports to, and hands it the order. */
-function scriptFor(order: object): string {
+function scriptFor(url: string): string {
   return `
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync } from "node:fs"
@@ -78,24 +70,7 @@ const io = createServer(async (request, response) => {
   console.log(JSON.stringify({ report, storedBytes, isPrivateReached }))
   process.exit()
 })
-for (let time = 0; time < 50; time += 1) {
-  if (await fetch("http://127.0.0.1:8788/health").catch(() => null)) break
-  await new Promise((done) => setTimeout(done, 200))
-}
-io.listen(0, "127.0.0.1", async () => {
-  const origin = "http://127.0.0.1:" + io.address().port
-  const answer = await fetch("http://127.0.0.1:8788/tasks", {
-    method: "POST",
-    headers: {
-      "${PROTOCOL_HEADER}": "${PROTOCOL_VERSION}",
-      authorization: "Bearer " + process.env.RUNNER_TOKEN,
-    },
-    body: JSON.stringify({ ...${JSON.stringify(order)}, io: { origin, token: "none" } }),
-  })
-  if (answer.status === 202) return
-  console.error(answer.status, await answer.text())
-  process.exit(1)
-})`
+${scriptToHandOver(orderFor(url))}`
 }
 
 function portOf(host: string): string {
