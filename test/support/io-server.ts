@@ -36,7 +36,7 @@ export type IoServer = {
   /** Headers of every request, with method and path, in order. */
   requests: { call: string; headers: Headers }[]
   /** Answers a request before it is served; null serves it. */
-  intercept: (call: string, request: Request) => Response | null
+  intercept: (call: string, request: Request) => Response | null | Promise<Response | null>
   fetch(request: Request): Promise<Response>
 }
 
@@ -69,7 +69,8 @@ export function makeIoServer(token: string): IoServer {
       if (request.headers.get(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return reply(426)
       if (request.headers.get("authorization") !== `Bearer ${token}`) return reply(401)
       if (server.taskId !== null && server.taskId !== taskId) return reply(401)
-      return server.intercept(call, request) ?? (await serve({ server, uploads }, request, path))
+      const answer = await server.intercept(call, request)
+      return answer ?? (await serve({ server, uploads }, request, path))
     },
   }
   return server

@@ -6,6 +6,7 @@ import {
   zstdCompressSync,
 } from "node:zlib"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { waitFor } from "../../harness.ts"
 import type { Harness } from "../../harness.ts"
 import {
   failureOf,
@@ -206,10 +207,12 @@ describe("what has been stored already", () => {
       sendRest(incoming, answer, { bytes: large, headers: ETAG }),
     )
     const task_id = crypto.randomUUID()
-    harness.io.intercept = (call) =>
-      call.startsWith("PUT /outputs/file/resumable/parts/2")
-        ? new Response(null, { status: 410 })
-        : null
+    // Its second part ends the first run, once the first part is stored.
+    harness.io.intercept = async (call) => {
+      if (!call.startsWith("PUT /outputs/file/resumable/parts/2")) return null
+      await waitFor(() => [...harness.io.resumables.values()][0]?.parts.has(1))
+      return new Response(null, { status: 410 })
+    }
     const url = `${source.origin}/film.mp4`
     void importUrl(harness, url, {}, { task_id }).catch(() => undefined)
     await expect
