@@ -6,7 +6,7 @@ import type { PartUpload } from "./part-upload.ts"
 import { SourceError } from "./web/source-error.ts"
 
 /** Parts that are filled or sent at a time. */
-const PARTS_AT_ONCE = 3
+const PARTS_AT_ONCE = 2
 
 export type PartSource = {
   reader: PartReader

@@ -47,6 +47,9 @@ const PASSED_ON = [
   "no_proxy",
 ]
 
+/** What passes through the runner lies outside of the heap, whose young part may stay small. */
+const YOUNG_SPACE = "--max-semi-space-size=2"
+
 export type RunnerOptions = {
   port: number
   /** What the runner, also one that is started again, wants to hear from whoever asks it. */
@@ -89,7 +92,7 @@ export function restartDelayMs(quickDeaths: number): number {
 }
 
 async function runOnce(options: RunnerOptions, signal: AbortSignal): Promise<string> {
-  const [program, ...words] = diesWithParent([process.execPath, "container/main.ts"])
+  const [program, ...words] = diesWithParent([process.execPath, YOUNG_SPACE, "container/main.ts"])
   // A process group of its own spares the runner the terminal's Ctrl-C: it is stopped in order.
   const child = spawn(program, words, {
     env: runnerEnvironment(options),

@@ -12,7 +12,7 @@ import {
   RESUMABLE_FENCE,
 } from "../storage/objects.ts"
 import type { Upload } from "../storage/schema/uploads.ts"
-import { forgetPart, listParts, notePart } from "../storage/upload-parts.ts"
+import { beginPart, listParts, notePart } from "../storage/upload-parts.ts"
 import { closeUpload, listUploadsOf, openUpload, renewUpload } from "../storage/uploads.ts"
 import { readCompletion, say, withSpace } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
@@ -25,9 +25,7 @@ import { answerEnded, findBegun, withOutputKey } from "./io-outputs.ts"
 export function addResumableRoutes(io: Hono<Io>): void {
   const place = "/:task/outputs/:key/resumable"
   io.post(place, (c) => withObjectKey(c, (objectKey) => begin(c, objectKey)))
-  io.put(`${place}/parts/:part{[1-9]\\d{0,4}}`, (c) =>
-    withObjectKey(c, (objectKey) => storePart(c, objectKey)),
-  )
+  io.put(`${place}/parts/:part{[1-9]\\d{0,4}}`, storePart)
   io.post(`${place}/complete`, (c) => withObjectKey(c, (objectKey) => complete(c, objectKey)))
 }
 
@@ -35,10 +33,12 @@ async function withObjectKey(
   c: IoContext,
   serve: (objectKey: string) => Promise<Response>,
 ): Promise<Response> {
+  return await withOutputKey(c, (key) => serve(resumableKey(c, key)))
+}
+
+function resumableKey(c: IoContext, outputKey: string): string {
   const { accountId, taskId } = c.get("run")
-  return await withOutputKey(c, (key) =>
-    serve(outputObjectKey(accountId, { taskId, fence: RESUMABLE_FENCE }, key)),
-  )
+  return outputObjectKey(accountId, { taskId, fence: RESUMABLE_FENCE }, outputKey)
 }
 
 /** Goes on with the upload of the same validator, or begins one; any other is aborted. */
@@ -106,18 +106,28 @@ async function findComplete(
   return object?.customMetadata?.["validator"] === validator ? object.size : null
 }
 
-async function storePart(c: IoContext, objectKey: string): Promise<Response> {
-  const begun = await findBegun(c, objectKey)
-  if (!begun) return say(404, "no such upload")
+async function storePart(c: IoContext): Promise<Response> {
+  const run = c.get("run")
   const { body } = c.req.raw
   if (!body) return say(400, "body")
-  const database = databaseOf(c.env, c.get("run").accountId)
+  const outputKey = c.req.param("key") ?? ""
+  const objectKey = resumableKey(c, outputKey)
+  const multipartId = c.req.query("upload_id") ?? ""
   const number = Number(c.req.param("part"))
   return await withSpace(c, async (sizeBytes) => {
-    await forgetPart(database, begun.upload.id, number)
+    const database = databaseOf(c.env, run.accountId)
+    const { outputKeys, upload } = await beginPart(database, run, {
+      objectKey,
+      multipartId,
+      number,
+    })
+    if (!outputKeys) return say(410, "gone")
+    if (!outputKeys.includes(outputKey)) return say(404, "no such output")
+    if (!upload) return say(404, "no such upload")
     try {
-      const { etag } = await begun.multipart.uploadPart(number, body)
-      await notePart(database, begun.upload.id, { number, etag, sizeBytes })
+      const multipart = c.env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
+      const { etag } = await multipart.uploadPart(number, body)
+      await notePart(database, upload.id, { number, etag, sizeBytes })
       return Response.json({ etag })
     } catch (error) {
       if (isUploadMissing(error)) return say(404, "no such upload")

@@ -103,7 +103,11 @@ export async function findOutputKeys(
     .from(tasks)
     .where(runsAt(accountId, attempt))
     .limit(1)
-  return row ? (row.work.outputs ?? []).map(({ key }) => key) : null
+  return row ? outputKeysOf(row.work) : null
+}
+
+export function outputKeysOf({ outputs = [] }: TaskWork): string[] {
+  return outputs.map(({ key }) => key)
 }
 
 /** Where an input of a task that runs at this fence is stored; null where it may not be read. */
@@ -121,7 +125,8 @@ export async function findInputObject(
   return row?.objectKey ?? null
 }
 
-function runsAt(accountId: string, { taskId, fence }: TaskAttempt) {
+/** The condition of a task that runs at a fence. */
+export function runsAt(accountId: string, { taskId, fence }: TaskAttempt) {
   return and(
     eq(tasks.id, taskId),
     eq(tasks.accountId, accountId),

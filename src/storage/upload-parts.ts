@@ -1,6 +1,10 @@
-import { and, asc, eq, sql } from "drizzle-orm"
+import { and, asc, eq, inArray, sql } from "drizzle-orm"
 import type { AccountDatabase } from "./database.ts"
+import type { TaskAttempt } from "./objects.ts"
+import { tasks } from "./schema/tasks.ts"
 import { uploadParts, uploads } from "./schema/uploads.ts"
+import type { Upload } from "./schema/uploads.ts"
+import { outputKeysOf, runsAt } from "./tasks.ts"
 
 /** A part of an upload as R2 has it. */
 export type UploadPart = Omit<typeof uploadParts.$inferSelect, "uploadId">
@@ -30,6 +34,33 @@ export async function forgetPart(
   await database
     .delete(uploadParts)
     .where(and(eq(uploadParts.uploadId, uploadId), eq(number, part), isOurs))
+}
+
+/**
+ * Begins to store a part for a task that runs at this fence, as `forgetPart` does: the keys of the
+ * task's outputs, null where it does not run, and the upload, null where there is none. One call of
+ * the database, since a large file has thousands of parts.
+ */
+export async function beginPart(
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
+  part: { objectKey: string; multipartId: string; number: number },
+): Promise<{ outputKeys: string[] | null; upload: Upload | null }> {
+  const isIts = and(
+    eq(uploads.objectKey, part.objectKey),
+    eq(uploads.multipartId, part.multipartId),
+    eq(uploads.accountId, accountId),
+  )
+  const itsId = database.select({ id: uploads.id }).from(uploads).where(isIts)
+  const isRunning = sql`exists (select 1 from ${tasks} where ${runsAt(accountId, attempt)})`
+  const [[task], [upload]] = await database.batch([
+    database.select({ work: tasks.work }).from(tasks).where(runsAt(accountId, attempt)),
+    database.select().from(uploads).where(isIts).limit(1),
+    database
+      .delete(uploadParts)
+      .where(and(inArray(uploadParts.uploadId, itsId), eq(number, part.number), isRunning)),
+  ])
+  return { outputKeys: task ? outputKeysOf(task.work) : null, upload: upload ?? null }
 }
 
 /**
