@@ -105,6 +105,8 @@ const environment = z.object({
   ALLOW_UNSANDBOXED: z.enum(["", "0", "1"]).default(""),
   /** After so many failed self-tests the runner ends itself; none: it goes on testing. */
   SELF_TESTS_MAX: count.optional(),
+  /** A UNIX socket of the Worker on the same machine, by which large bytes go to it. */
+  IO_SOCKET: z.string().min(1).optional(),
   /** Where the runner announces that it started, and the token for it. */
   ANNOUNCE_URL: z.url().optional(),
   ANNOUNCE_TOKEN: z.string().optional(),
@@ -117,6 +119,8 @@ export type RunnerSettings = {
   boot: string
   /** Bearer token that callers must send; null where none is needed. */
   token: string | null
+  /** The socket by which large bytes go to the Worker; null: they go where all else goes. */
+  ioSocket: string | null
   capacity: number
   workDir: string
   toolPaths: Record<ToolName, string>
@@ -147,6 +151,7 @@ export function makeSettings(values: Environment): RunnerSettings {
   return {
     boot: crypto.randomUUID(),
     token: values.RUNNER_TOKEN ?? null,
+    ioSocket: values.IO_SOCKET ?? null,
     capacity: values.RUNNER_CAPACITY,
     workDir: values.WORK_DIR,
     toolPaths: {

@@ -46,7 +46,7 @@ export async function runTask(
 ): Promise<void> {
   const { status, controllers, room } = control
   const { kill, interrupt } = controllers
-  const io = openIoClient(order, settings.boot, kill)
+  const io = openIoClient(order, settings, kill)
   const reporter = openReporter(io, settings.boot, kill)
   const signal = AbortSignal.any([kill.signal, interrupt.signal])
   const isTooLarge = "inputBytesMax" in room

@@ -1,6 +1,7 @@
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { RunnerError } from "../failures.ts"
+import type { RunnerSettings } from "../settings.ts"
 import { sendBytes } from "./send-bytes.ts"
 
 export type IoRequest = {
@@ -27,8 +28,15 @@ export type TransferContext = { io: IoClient; signal: AbortSignal }
 /** Statuses of 4xx that another attempt may turn into success. */
 const RETRIABLE = new Set([408, 425, 429])
 
-/** Opens the client of one task; it aborts `kill` when the Worker no longer wants the task's run. */
-export function openIoClient(order: TaskOrder, boot: string, kill: AbortController): IoClient {
+/**
+ * Opens the client of one task; it aborts `kill` when the Worker no longer wants the task's run. Bytes
+ * go by `ioSocket` where there is one.
+ */
+export function openIoClient(
+  order: TaskOrder,
+  { boot, ioSocket }: Pick<RunnerSettings, "boot" | "ioSocket">,
+  kill: AbortController,
+): IoClient {
   const headers = {
     authorization: `Bearer ${order.io.token}`,
     "accept-encoding": "identity",
@@ -37,10 +45,8 @@ export function openIoClient(order: TaskOrder, boot: string, kill: AbortControll
   }
   return {
     async fetch(path, { answered = [], ...request }) {
-      const response = await send(order.io.origin + path, {
-        ...request,
-        headers: { ...headers, ...request.headers },
-      })
+      const full = { ...request, headers: { ...headers, ...request.headers } }
+      const response = await send(order.io.origin + path, full, ioSocket)
       if (response.ok || answered.includes(response.status)) return response
       await response.body?.cancel()
       if (response.status === 410) {
@@ -60,8 +66,8 @@ export function openIoClient(order: TaskOrder, boot: string, kill: AbortControll
   }
 }
 
-async function send(url: string, request: IoRequest): Promise<Response> {
+async function send(url: string, request: IoRequest, ioSocket: string | null): Promise<Response> {
   const { method = "GET", headers = {}, body, signal } = request
   if (!(body instanceof Uint8Array)) return await fetch(url, { ...request, redirect: "error" })
-  return await sendBytes(url, { method, headers, bytes: body, signal })
+  return await sendBytes(url, { method, headers, bytes: body, signal, socketPath: ioSocket })
 }

@@ -14,15 +14,18 @@ export async function sendBytes(
     headers: Record<string, string>
     bytes: Uint8Array
     signal: AbortSignal
+    /** Where the server listens, whatever the URL says. */
+    socketPath: string | null
   },
 ): Promise<Response> {
-  const { method, headers, bytes, signal } = request
+  const { method, headers, bytes, signal, socketPath } = request
   signal.throwIfAborted()
   const open = url.startsWith("https:") ? requestHttps : requestHttp
   const outgoing = open(url, {
     method,
     headers: { ...headers, "content-length": bytes.length },
     signal,
+    ...(socketPath !== null && { socketPath }),
   })
   try {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -57,6 +57,8 @@ export type RunnerOptions = {
   capacity: number
   /** Where tasks have their workspaces. */
   workDir: string
+  /** The Worker's socket, by which large bytes spare themselves the front; null: they pass it. */
+  ioSocket: string | null
   /** Where the runner says that it came up, and the token that it says it with. */
   announce: { url: string; token: string }
 }
@@ -125,6 +127,7 @@ function runnerEnvironment(options: RunnerOptions): Record<string, string> {
     RUNNER_TOKEN: options.token,
     RUNNER_CAPACITY: String(options.capacity),
     WORK_DIR: options.workDir,
+    ...(options.ioSocket !== null && { IO_SOCKET: options.ioSocket }),
     ANNOUNCE_URL: options.announce.url,
     ANNOUNCE_TOKEN: options.announce.token,
   }

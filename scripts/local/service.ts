@@ -61,6 +61,8 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
     token: endpoint.token,
     capacity: config.runnerCapacity,
     workDir: join(config.stateDir, "work"),
+    // A proxy that the environment names is to see all that the runner sends.
+    ioSocket: process.env["IO_ORIGIN"] === undefined ? socketPath : null,
     announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: endpoint.announceToken },
   })
   started.defer(() => runner.stop())
