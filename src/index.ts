@@ -7,15 +7,24 @@ import { Pool } from "./pipeline/dispatch/pool.ts"
 import { receiveReport } from "./pipeline/settle/settle.ts"
 import { sweep } from "./pipeline/upkeep/sweep.ts"
 import { consume } from "./queues.ts"
-import { FetchRunner, LightRunner, MediaRunner } from "./runner/container.ts"
+import { FetchRunner, LightRunner, LookupRunner, MediaRunner } from "./runner/container.ts"
 import { answerContainer } from "./runner/outbound.ts"
 
 // Assigned here: a static field of the class would never be registered.
-for (const runner of [MediaRunner, LightRunner, FetchRunner]) {
+for (const runner of [MediaRunner, LightRunner, FetchRunner, LookupRunner]) {
   runner.outboundByHost = { "worker.internal": answerContainer(receiveReport) }
 }
 
-export { ContainerProxy, Dispatcher, FetchRunner, LightRunner, MediaRunner, Pool, RateLimiter }
+export {
+  ContainerProxy,
+  Dispatcher,
+  FetchRunner,
+  LightRunner,
+  LookupRunner,
+  MediaRunner,
+  Pool,
+  RateLimiter,
+}
 
 export default {
   fetch: app.fetch,

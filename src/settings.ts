@@ -23,14 +23,16 @@ export const settings = z.object({
   ANNOUNCE_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   /** Tasks of each pool that the plain runner does at once. */
   RUNNER_CAPACITY: count.default(2),
-  /** Containers of the media, the light and the fetch pool that may run at once. */
+  /** Containers of the media, the light, the fetch and the lookup pool that may run at once. */
   RUNNER_INSTANCES: count.default(10),
   LIGHT_INSTANCES: count.default(10),
   FETCH_INSTANCES: count.default(5),
+  LOOKUP_INSTANCES: count.default(5),
   /** Their sizes, where they are not those of src/runner/pools.ts. */
   RUNNER_INSTANCE_TYPE: instanceType,
   LIGHT_INSTANCE_TYPE: instanceType,
   FETCH_INSTANCE_TYPE: instanceType,
+  LOOKUP_INSTANCE_TYPE: instanceType,
   /**
    * Bytes of the disk of one machine that media never take, so that there is room for rows: below
    * it uploads are refused and no task is begun.
@@ -80,7 +82,7 @@ export const settings = z.object({
 
 /**
  * What the runners that go to the web alone may know. On Cloudflare these are secrets of the Worker,
- * which hands them to containers of the fetch pool; on one machine the Worker does not have them.
+ * which hands them to containers of the pools fetch and lookup; on one machine the Worker does not have them.
  */
 export const fetchSecrets = z.object({
   /** Cookies that every fetch has: the text of a cookies.txt. */

@@ -194,6 +194,13 @@ export class FetchRunner extends Runner {
   }
 }
 
+/** Small containers that look pages up, for callers who wait for the answer. */
+export class LookupRunner extends Runner {
+  constructor(ctx: DurableObjectState<object>, env: Env) {
+    super(ctx, env, "lookup")
+  }
+}
+
 function containerOf({ container }: DurableObjectState<object>): globalThis.Container {
   if (!container) throw new Error("This object has no container.")
   return container

@@ -50,6 +50,14 @@ export const POOLS = {
     instanceTypeSetting: "FETCH_INSTANCE_TYPE",
     network: "proxy",
   },
+  lookup: {
+    className: "LookupRunner",
+    binding: "LOOKUP_RUNNER",
+    instances: "LOOKUP_INSTANCES",
+    instanceType: "basic",
+    instanceTypeSetting: "LOOKUP_INSTANCE_TYPE",
+    network: "proxy",
+  },
 } as const satisfies Record<string, Pool>
 
 export type PoolName = keyof typeof POOLS

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { BOOT_HEADER, YTDLP_HEADER } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import type { Env } from "../../src/env.ts"
-import { FetchRunner, LightRunner, MediaRunner } from "../../src/index.ts"
+import { FetchRunner, LightRunner, LookupRunner, MediaRunner } from "../../src/index.ts"
 import { newId } from "../../src/ids.ts"
 import { deleteTask, postTask } from "../../src/runner/client.ts"
 import { openSlotMemory } from "../../src/runner/slot-memory.ts"
@@ -160,6 +160,7 @@ describe("the object of a container", () => {
     [MediaRunner, false],
     [LightRunner, false],
     [FetchRunner, true],
+    [LookupRunner, true],
   ] as const)("starts %s with what the web needs: %s", async ([Class, isOfWeb]) => {
     const ofWeb = {
       ALLOWED_PRIVATE_HOSTS: "files.acme.test",

@@ -13,7 +13,12 @@ const EVERYTHING = {
   databases: ["lathe"],
   buckets: { "lathe-media": ["Default Multipart Abort Rule", "abort-unfinished-uploads"] },
   queues: ["lathe-jobs", "lathe-webhooks", "lathe-jobs-dead", "lathe-webhooks-dead"],
-  applications: ["lathe-media-runner", "lathe-light-runner", "lathe-fetch-runner"],
+  applications: [
+    "lathe-media-runner",
+    "lathe-light-runner",
+    "lathe-fetch-runner",
+    "lathe-lookup-runner",
+  ],
   consumers: [1, 1, 1, 1],
   crons: [{ cron: "* * * * *" }],
   secrets: ["LATHE_SECRET", "OPERATOR_TOKEN"],
@@ -99,7 +104,12 @@ test("what fetches alone may know goes to the Worker as secrets, and stays until
 })
 
 test("settings stay until they are set anew or emptied, and size the containers", async () => {
-  const settings = { RUN_SECONDS_MAX: "60", RUNNER_INSTANCES: "3", FETCH_INSTANCE_TYPE: "basic" }
+  const settings = {
+    RUN_SECONDS_MAX: "60",
+    RUNNER_INSTANCES: "3",
+    FETCH_INSTANCE_TYPE: "basic",
+    LOOKUP_INSTANCES: "7",
+  }
   await machine.run("deploy", [], settings)
   const stayed = { PUBLIC_ORIGIN: cloudflare.origin, ...settings }
   expect(varsOf()).toMatchObject(stayed)
@@ -107,6 +117,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
     { max_instances: 3, configuration: { instance_type: "standard-4" } },
     { max_instances: 10, configuration: { instance_type: "basic" } },
     { max_instances: 5, configuration: { instance_type: "basic" } },
+    { max_instances: 7, configuration: { instance_type: "basic" } },
   ])
   const secrets = new Map(cloudflare.worker?.secrets)
 
@@ -187,6 +198,7 @@ test("a name and a domain of one's own reach everything that is made", async () 
     "cutter-media-runner",
     "cutter-light-runner",
     "cutter-fetch-runner",
+    "cutter-lookup-runner",
   ])
   expect(JSON.stringify(cloudflare.worker?.domains)).toContain('"media.acme.invalid"')
 

@@ -42,7 +42,7 @@ export const videoMetadata = z.object({
 /** Asks a page what its video is; downloads nothing of the video. */
 export const metadataTask = {
   name: "metadata",
-  pool: () => "fetch",
+  pool: () => "lookup",
   tools: ["yt-dlp"],
   limitsItself: true,
   work: z.object({
