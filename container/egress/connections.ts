@@ -10,6 +10,8 @@ export type Connections = {
   /** Dials, where the limits allow another connection; one that idles for too long is destroyed
    * with an EgressError. */
   open(url: URL, signal: AbortSignal): Promise<Socket>
+  /** Whether one of them is open. */
+  isOpen(): boolean
   /** Bytes that came in by all of them. */
   received(): number
   /** Destroys those that are open. */
@@ -59,6 +61,7 @@ export function makeConnections({ dial, idleMsMax }: ConnectionsOptions): Connec
         opening -= 1
       }
     },
+    isOpen: () => open.size > 0,
     received: () => open.values().reduce((sum, socket) => sum + socket.bytesRead, closedBytes),
     close: () => open.forEach((socket) => socket.destroy()),
   }

@@ -21,6 +21,8 @@ export type Proxy = AsyncDisposable & {
   socketPath: string
   /** The URL of the proxy that tools are told. */
   url: string
+  /** Whether a connection to the outside is open. */
+  isOpen(): boolean
   /** Bytes that came from outside by all connections. */
   received(): number
   /** What was refused or not reached, the last of it, in order. */
@@ -72,6 +74,7 @@ export async function openProxy(options: ProxyOptions): Promise<Proxy> {
   const proxy: Proxy = {
     socketPath,
     url: PROXY_URL,
+    isOpen: () => traffic.isOpen(),
     received: () => traffic.received(),
     refusals: () => traffic.refusals(),
     isTooLarge: () => traffic.isTooLarge(),

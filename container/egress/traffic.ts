@@ -15,6 +15,8 @@ export type Traffic = {
   watch(stream: Readable): void
   /** Adds to the refusals, and returns, what was refused or not reached. */
   note(error: EgressError): EgressError
+  /** Whether a connection to the outside is open. */
+  isOpen(): boolean
   received(): number
   /** The last ones. */
   refusals(): readonly EgressError[]
@@ -57,6 +59,7 @@ export function openTraffic(options: TrafficOptions): Traffic {
       if (refusals.length > REFUSALS_KEPT) refusals.shift()
       return error
     },
+    isOpen: () => connections.isOpen(),
     received: () => connections.received(),
     refusals: () => refusals,
     isTooLarge: () => isTooLarge,

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { isSiteAllowed } from "../../../src/contract/allowed-site.ts"
 import { checkUserUrl } from "../../../src/contract/user-url.ts"
+import { RATE_LIMITS } from "../../egress/rate-limits.ts"
+import type { RateLimits } from "../../egress/rate-limits.ts"
 import { RunnerError, callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
 import type { PageContext } from "./page-context.ts"
@@ -31,6 +33,7 @@ export type PageQuestion = {
 export async function askPage(
   context: PageContext,
   question: PageQuestion,
+  rateLimits: RateLimits = RATE_LIMITS,
 ): Promise<DriverDone | TaskFailure> {
   const { settings, order, signal } = context
   const checked = checkUserUrl(question.job.url, settings.egress.allowedHosts)
@@ -49,6 +52,7 @@ export async function askPage(
     ytdlp,
     cookies: order.secrets?.cookies ?? settings.fetchCookies,
     receivedBytesMax: job.bytesMax + PAGE_BYTES_MAX,
+    rateLimits,
     onSpawn: question.onSpawn,
     onProgress: ({ fraction, eta }: { fraction: number; eta?: number | null | undefined }) =>
       question.onProgress?.(fraction, eta ?? null),
@@ -68,8 +72,9 @@ async function ask(context: PageContext, run: DriverRun): Promise<DriverDone | P
   const ended = await runDriver(context, run)
   if (ended.last?.kind === "done") return ended.last
   const clean = cleaner(context, run)
-  if (ended.last?.kind !== "error")
+  if (ended.slowRate !== null || ended.last?.kind !== "error") {
     return { failure: explainEnd(context, run, ended), mayPass: false }
+  }
   const { bytesMax } = run.job
   return explainPage(ended.last, { ...ended, bytesMax, clean })
 }
@@ -78,7 +83,7 @@ async function ask(context: PageContext, run: DriverRun): Promise<DriverDone | P
 function explainEnd(
   context: PageContext,
   run: DriverRun,
-  { end, isTooLarge }: DriverEnd,
+  { end, isTooLarge, slowRate }: DriverEnd,
 ): TaskFailure {
   const { bytesMax } = run.job
   const isLarge = isTooLarge || end.cause === "disk_limit" || end.cause === "file_limit"
@@ -88,6 +93,10 @@ function explainEnd(
   if (isLarge) {
     const sentence = `The video has more than the ${formatBytes(bytesMax)} that a file may have: ask for a lower quality, or for a part of it.`
     return callerFailure("too_large", sentence)
+  }
+  if (slowRate !== null) {
+    const sentence = `The site sends only ${slowRate} bytes a second, which is too slow: try again later.`
+    return callerFailure("too_slow", sentence)
   }
   if (end.cause === "time_limit" || end.cause === "cpu_limit") {
     const sentence =

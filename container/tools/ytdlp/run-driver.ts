@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { makeDial } from "../../egress/dial.ts"
 import type { EgressError } from "../../egress/dial.ts"
 import { openProxy } from "../../egress/proxy.ts"
+import type { RateLimits } from "../../egress/rate-limits.ts"
 import { makeSocketFolder } from "../../egress/socket-folder.ts"
 import { RunnerError } from "../../failures.ts"
 import type { ProcessEnd } from "../../sandbox/process.ts"
@@ -11,6 +12,7 @@ import { readDriverLine } from "./driver-lines.ts"
 import type { DriverDone, DriverError, DriverLine } from "./driver-lines.ts"
 import { grantsOf, pythonArgv } from "./environment.ts"
 import type { YtdlpEnvironment } from "./environment.ts"
+import { watchRate } from "./rate-watch.ts"
 
 /** What a page is asked for. */
 export type PageJob = {
@@ -32,6 +34,7 @@ export type DriverRun = {
   cookies: string | null
   /** The most bytes that may come in, pages and all. */
   receivedBytesMax: number
+  rateLimits: RateLimits
   timeLimitMs: number
   onSpawn: () => void
   onProgress: (line: Extract<DriverLine, { kind: "progress" }>) => void
@@ -43,6 +46,8 @@ export type DriverEnd = {
   end: ProcessEnd
   refusals: readonly EgressError[]
   isTooLarge: boolean
+  /** Bytes a second, where it was ended since too few came. */
+  slowRate: number | null
 }
 
 /** Runs yt-dlp once in a run's workspace, with a way out of its own. */
@@ -56,6 +61,7 @@ export async function runDriver(context: PageContext, run: DriverRun): Promise<D
     bytesMax: run.receivedBytesMax,
     signal,
   })
+  using rateWatch = watchRate(proxy, run.rateLimits)
   let last: DriverDone | DriverError | null = null
   const started = startProcess({
     tool: run.ytdlp.python,
@@ -73,7 +79,7 @@ export async function runDriver(context: PageContext, run: DriverRun): Promise<D
     network: proxy.socketPath,
     ...grantsOf(run.ytdlp),
     timeLimitMs: run.timeLimitMs,
-    signal,
+    signal: AbortSignal.any([signal, rateWatch.signal]),
     onProgressLine: (text) => {
       const line = readDriverLine(text)
       if (line?.kind === "progress") run.onProgress(line)
@@ -88,5 +94,7 @@ export async function runDriver(context: PageContext, run: DriverRun): Promise<D
     const cause = new Error(end.spawnError ?? "")
     throw new RunnerError("internal", "yt-dlp could not be started.", { cause })
   }
-  return { last, end, refusals: proxy.refusals(), isTooLarge: proxy.isTooLarge() }
+  const isTooLarge = proxy.isTooLarge()
+  const slowRate = end.cause === "aborted" ? rateWatch.slowRate() : null
+  return { last, end, refusals: proxy.refusals(), isTooLarge, slowRate }
 }

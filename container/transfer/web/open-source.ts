@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { isSiteAllowed } from "../../../src/contract/allowed-site.ts"
 import { openUrl } from "../../egress/client.ts"
 import type { Dial } from "../../egress/dial.ts"
+import { RATE_LIMITS } from "../../egress/rate-limits.ts"
+import type { RateLimits } from "../../egress/rate-limits.ts"
 import { judgeStatus } from "./judge-status.ts"
 import { SourceChangedError, SourceError, toSourceError } from "./source-error.ts"
 import {
@@ -15,26 +17,19 @@ import {
 import type { SourceFacts } from "./source-facts.ts"
 
 /** How long a server may take for what. */
-export type WebLimits = {
+export type WebLimits = RateLimits & {
   /** All tries to get an answer. */
   startMs: number
   /** One answer, from the request to its head. */
   answerMs: number
-  /** Without a byte of a body. */
-  stallMs: number
-  /** The time over which a body must have come at `bytesPerSecondMin`. */
-  slowMs: number
-  bytesPerSecondMin: number
   /** The wait before the second try; it doubles. */
   firstDelayMs: number
 }
 
 export const WEB_LIMITS: WebLimits = {
+  ...RATE_LIMITS,
   startMs: 60_000,
   answerMs: 30_000,
-  stallMs: 30_000,
-  slowMs: 60_000,
-  bytesPerSecondMin: 1024,
   firstDelayMs: 500,
 }
 
