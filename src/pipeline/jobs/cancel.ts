@@ -8,15 +8,22 @@ const RETRY_MS = 200
 
 /** Ends an open job at its caller's wish and kills what runs of it; false where it was over. */
 export async function cancelJob(env: Env, accountId: string, jobId: string): Promise<boolean> {
-  const end = { state: "canceled" as const, failure: canceled() }
-  const taskIds = await endJob(env, { accountId, jobId }, end)
-  if (taskIds.length === 0) return false
+  const taskIds = await endCanceled(env, accountId, jobId)
   await killTasks(env, accountId, taskIds)
-  return true
+  return taskIds.length > 0
 }
 
-/** D1 says that they are over; a dispatcher that cannot be reached now finds out later. */
-async function killTasks(env: Env, accountId: string, taskIds: string[]): Promise<void> {
+/** Ends an open job as canceled; the ids of its tasks, which may still run, none if it was over. */
+export async function endCanceled(env: Env, accountId: string, jobId: string): Promise<string[]> {
+  return await endJob(env, { accountId, jobId }, { state: "canceled", failure: canceled() })
+}
+
+/**
+ * Kills tasks that D1 says are over, and has the jobs judged that wait for their files; a dispatcher
+ * that cannot be reached now finds out later.
+ */
+export async function killTasks(env: Env, accountId: string, taskIds: string[]): Promise<void> {
+  if (taskIds.length === 0) return
   for (let tries = 1; tries <= TRIES; tries += 1) {
     try {
       return await env.DISPATCHER.getByName(accountId).tasksEnded(accountId, taskIds, true)

@@ -5,7 +5,7 @@ import type { FileWithJob } from "../../storage/files.ts"
 import { removeJob } from "../../storage/job-removal.ts"
 import { readSnapshot } from "../../storage/transitions.ts"
 import { collectGarbage } from "../upkeep/garbage.ts"
-import { cancelJob } from "./cancel.ts"
+import { endCanceled, killTasks } from "./cancel.ts"
 import type { BackgroundContext } from "./create.ts"
 
 /** Cancels a job that still runs, then removes its record and all that it stored. */
@@ -15,10 +15,15 @@ export async function deleteJob(
   accountId: string,
   jobId: string,
 ): Promise<void> {
-  await cancelJob(env, accountId, jobId)
-  const database = databaseOf(env, accountId)
-  const ended = await readSnapshot(database, jobId)
-  if (ended) await removeJob(database, ended, Date.now())
+  const taskIds = await endCanceled(env, accountId, jobId)
+  try {
+    const database = databaseOf(env, accountId)
+    const ended = await readSnapshot(database, jobId)
+    if (ended) await removeJob(database, ended, Date.now())
+  } finally {
+    // Jobs that wait for its files find them gone then, and not canceled.
+    await killTasks(env, accountId, taskIds)
+  }
   cleanUp(env, ctx, accountId)
 }
 
