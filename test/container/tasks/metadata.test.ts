@@ -48,12 +48,25 @@ describe("metadata", () => {
     expect(titled).toMatchObject({ title, formats: [{ ext: "mp4" }] })
   })
 
-  test("of a live stream say so", async () => {
-    expect(described(await lab.metadata("/live/index.m3u8"))).toMatchObject({ is_live: true })
+  test.for(["/live/index.m3u8", "/page/live"])("of the live stream %s say so", async (path) => {
+    expect(described(await lab.metadata(path))).toMatchObject({ is_live: true })
   })
 
-  test("of a page without a video fail", async () => {
-    const report = await lab.metadata("/page/nothing")
+  test.for([
+    "/media/clip.webm",
+    "/as/clip.mp4?file=clip.mp4&type=text/plain",
+    "/as/get.php?file=clip.mp4&type=",
+  ])("of the file %s are told", async (path) => {
+    expect(described(await lab.metadata(path))).toMatchObject({ is_live: false })
+  })
+
+  test.for([
+    "/page/nothing",
+    "/media/picture.png",
+    "/bytes/archive.zip",
+    "/as/words.txt?file=captions.srt&type=text/plain",
+  ])("of %s fail, where there is no video", async (path) => {
+    const report = await lab.metadata(path)
     expect(report).toMatchObject({ kind: "failed", failure: { code: "unsupported_site" } })
   })
 })

@@ -1,5 +1,6 @@
 """The downloaders that yt-dlp is to use."""
 
+from live import may_grow
 from refusal import Refusal
 from yt_dlp.downloader import PROTOCOL_MAP
 from yt_dlp.downloader.hls import HlsFD
@@ -10,7 +11,7 @@ class FinishedHlsFD(HlsFD):
 
     @classmethod
     def can_download(cls, manifest, info_dict, allow_unplayable_formats=False):
-        if "#EXT-X-ENDLIST" not in manifest and not info_dict.get("live_status"):
+        if may_grow(manifest) and not info_dict.get("live_status"):
             raise Refusal("live_stream")
         return super().can_download(manifest, info_dict, allow_unplayable_formats)
 

@@ -1,8 +1,27 @@
 """What of a video that was found is not to be downloaded."""
 
+import mimetypes
 import os
+from urllib.parse import urlsplit
 
 from refusal import Refusal
+from yt_dlp.utils import MEDIA_EXTENSIONS
+
+# Types of files that have neither picture nor sound, beside images and texts.
+OTHER_TYPES = {
+    "application/epub+zip",
+    "application/gzip",
+    "application/javascript",
+    "application/json",
+    "application/msword",
+    "application/pdf",
+    "application/vnd.ms-excel",
+    "application/vnd.ms-powerpoint",
+    "application/wasm",
+    "application/x-tar",
+    "application/xml",
+    "application/zip",
+}
 
 
 def judge(info: dict, job: dict) -> None:
@@ -21,6 +40,20 @@ def judge(info: dict, job: dict) -> None:
     sizes = [each.get("filesize") or each.get("filesize_approx") or 0 for each in formats]
     if sum(sizes) > job["bytesMax"]:
         raise Refusal("too_large", bytes=int(sum(sizes)))
+
+
+def judge_link(info: dict) -> None:
+    """Refuses a URL that leads straight to a file, where its name says that it is no media."""
+    if not info.get("direct") or info.get("extractor") != "generic":
+        return
+    path = urlsplit(info.get("url") or "").path
+    extension = os.path.splitext(path)[1].removeprefix(".").lower()
+    if extension in (*MEDIA_EXTENSIONS.video, *MEDIA_EXTENSIONS.audio):
+        return
+    media_type = mimetypes.guess_type(path)[0] or ""
+    # A script, as download.php, may answer anything.
+    if media_type.startswith(("image/", "text/")) or media_type in OTHER_TYPES:
+        raise Refusal("unsupported_site")
 
 
 def judge_made(name: str, bytes_max: int) -> None:

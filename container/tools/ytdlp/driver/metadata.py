@@ -14,7 +14,6 @@ FIELDS = (
     "upload_date",
     "description",
     "thumbnail",
-    "is_live",
     "extractor",
 )
 FORMAT_FIELDS = (

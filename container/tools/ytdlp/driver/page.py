@@ -1,7 +1,8 @@
 """The one video of a page: what it is, and its download."""
 
 from downloaders import use_native_downloaders
-from judge import judge, judge_made
+from judge import judge, judge_link, judge_made
+from live import is_live
 from metadata import describe_metadata
 from options import make_options
 from progress import Progress
@@ -22,7 +23,9 @@ def fetch(job: dict, log, tell) -> dict:
     ydl = YoutubeDL(make_options(job, log))
     info = find_video(ydl, job["url"])
     if job["mode"] == "metadata":
-        return {"metadata": describe_metadata(info, title_of(info))}
+        judge_link(info)
+        metadata = describe_metadata(info, title_of(info))
+        return {"metadata": {**metadata, "is_live": is_live(ydl, info)}}
     title = title_of(info)
     judge(info, job)
     tell("info", title=title, duration=info.get("duration"))
