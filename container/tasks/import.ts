@@ -11,7 +11,7 @@ import type { WebLimits, WebRequest } from "../transfer/web/open-source.ts"
 import { peek } from "../transfer/web/peek.ts"
 import { SourceChangedError, SourceError } from "../transfer/web/source-error.ts"
 import { importPage } from "./import/import-page.ts"
-import { HEAD_BYTES, kindOfSource } from "./import/kind-of-source.ts"
+import { credibleType, HEAD_BYTES, kindOfSource } from "./import/kind-of-source.ts"
 import { nameSource } from "./import/source-name.ts"
 import { storeFile } from "./import/store-file.ts"
 import { markProcessStarted } from "./run-context.ts"
@@ -99,7 +99,9 @@ async function importOnce(
   }
   const { bytes_max: bytesMax } = work
   if (facts.codings.length === 0 && (facts.length ?? 0) > bytesMax) throw tooLarge(bytesMax)
-  const named = nameSource(answer.url, response.headers["content-disposition"], facts.contentType)
+  const said = credibleType(head, facts.contentType)
+  const named = nameSource(answer.url, response.headers["content-disposition"], said)
+  const contentType = credibleType(head, named.contentType) ?? "application/octet-stream"
   const source = {
     asked: request.url,
     answer,
@@ -108,13 +110,13 @@ async function importOnce(
       const rest = followSource(request, facts, { answer: null, position, onPosition })
       return limit(rest, position, bytesMax)
     },
-    contentType: named.contentType,
+    contentType,
     stop,
   }
   const stored = await storeFile({ io: context.io, signal }, source)
-  const { name, contentType: content_type } = named
   const { sizeBytes: size_bytes, isResumable: is_resumable } = stored
-  return { result: { kind: "import", name, size_bytes, content_type, is_resumable } }
+  const result = { name: named.name, size_bytes, content_type: contentType, is_resumable }
+  return { result: { kind: "import", ...result } }
 }
 
 /** Ends a body that has more bytes than a file may have. */

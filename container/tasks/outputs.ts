@@ -1,5 +1,5 @@
 import { lstat } from "node:fs/promises"
-import mime from "mime"
+import { mediaTypes } from "../tools/media-types.ts"
 import { bundleKindOf } from "../../src/contract/bundle.ts"
 import type { Member } from "../../src/contract/bundle.ts"
 import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
@@ -125,7 +125,7 @@ async function storeMember(context: RunContext, ioPath: string, name: string): P
 }
 
 function typeOf(name: string): string {
-  return mime.getType(name) ?? "application/octet-stream"
+  return mediaTypes.getType(name) ?? "application/octet-stream"
 }
 
 async function probeOutput(context: RunContext, name: string): Promise<Probing> {

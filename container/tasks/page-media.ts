@@ -1,4 +1,4 @@
-import mime from "mime"
+import { mediaTypes } from "../tools/media-types.ts"
 import type { TaskFailure } from "../failures.ts"
 import { pathIn } from "../sandbox/workspace.ts"
 import { downloadPage } from "../tools/ytdlp/download-page.ts"
@@ -35,7 +35,7 @@ export async function storeDownloaded(
   key: string,
   { workspaceName, name, sizeBytes }: PageFile,
 ): Promise<{ name: string; size_bytes: number; content_type: string }> {
-  const contentType = mime.getType(name) ?? "application/octet-stream"
+  const contentType = mediaTypes.getType(name) ?? "application/octet-stream"
   const path = pathIn(workspace, workspaceName)
   const partBytes = settings.outputPartBytes
   await uploadOutput({ io, signal }, { ioPath: `/outputs/${key}`, path, contentType, partBytes })

@@ -5,7 +5,7 @@ import { readParts } from "./multipart-parts.ts"
 import { Problem, storageFull, unprocessable } from "./problem.ts"
 import { fileNameOf } from "../kinds/file-name.ts"
 import { hasSpace } from "../storage/state-disk.ts"
-import mime from "mime"
+import { mediaTypes } from "./media-types.ts"
 
 /** What boundaries, headers and fields may add to the file's own bytes. */
 const ENVELOPE_BYTES_MAX = 1024 * 1024
@@ -89,5 +89,5 @@ function tooLarge(bytesMax: number): Problem {
 /** Media type of a file by its name; where that says nothing, a medium that its caller named. */
 export function contentTypeOf(name: string, named = ""): string {
   const medium = /^(?:video|audio|image)\/[\w.+-]+$/.exec(named)?.[0]
-  return mime.getType(name) ?? medium ?? "application/octet-stream"
+  return mediaTypes.getType(name) ?? medium ?? "application/octet-stream"
 }

@@ -33,6 +33,12 @@ export function kindOfSource(head: Buffer, contentType: string | null): KindOfSo
   return contentType !== null && PAGE_TYPES.has(contentType) ? "page" : "file"
 }
 
+/** The media type, which is none where it is one of a text and the first bytes are not. */
+export function credibleType(head: Buffer, contentType: string | null): string | null {
+  if (contentType === null || readText(head) !== null) return contentType
+  return contentType.startsWith("text/") || PAGE_TYPES.has(contentType) ? null : contentType
+}
+
 function withoutProlog(text: string): string {
   let rest = text
   for (;;) {

@@ -1,5 +1,5 @@
 import { parse as parseDisposition } from "content-disposition"
-import mime from "mime"
+import { mediaTypes } from "../../tools/media-types.ts"
 
 const NAME_BYTES_MAX = 200
 const DEFAULT_NAME = "download"
@@ -32,10 +32,10 @@ export function nameSource(
   const given = cleanName(readDisposition(disposition)) ?? cleanName(lastSegment(url))
   const name = given ?? DEFAULT_NAME
   if (contentType === null || VAGUE_TYPES.has(contentType)) {
-    const byName = mime.getType(name)
+    const byName = mediaTypes.getType(name)
     return { name, contentType: byName ?? contentType ?? "application/octet-stream" }
   }
-  const extension = EXTENSION.test(name) ? null : mime.getExtension(contentType)
+  const extension = EXTENSION.test(name) ? null : mediaTypes.getExtension(contentType)
   return { name: extension === null ? name : cut(name, `.${extension}`), contentType }
 }
 

@@ -53,6 +53,19 @@ describe("a direct file", () => {
     expect(stored?.partSizes).toEqual([])
   })
 
+  test.for([
+    ["/film.mp4", "text/html", "video/mp4"],
+    ["/film.flac", "text/plain; charset=utf-8", "audio/flac"],
+    ["/film", "text/plain", "application/octet-stream"],
+    ["/film.html", "text/html", "application/octet-stream"],
+  ] as const)("at %s, of bytes that are no %s, is %s", async ([path, said, contentType]) => {
+    const { result, stored } = await importFrom((incoming, answer) => {
+      sendRest(incoming, answer, { bytes: small, headers: { "content-type": said } })
+    }, path)
+    expect(result).toMatchObject({ content_type: contentType })
+    expect(stored?.contentType).toBe(contentType)
+  })
+
   test("that is large is stored in equal parts", async () => {
     const { result, stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: large, headers: ETAG }),
