@@ -16,6 +16,8 @@ import { EXAMPLE, mediaUrl } from "../../kinds/fetch/request.ts"
 import { metadataRecord } from "../../kinds/metadata/kind.ts"
 import { FRESH_MS, lookUp } from "../../pipeline/lookups/lookup.ts"
 import { findJob } from "../../storage/jobs.ts"
+import type { Job } from "../../storage/schema/jobs.ts"
+import { isFinal } from "../../storage/schema/states.ts"
 import { LOOKUP_PROBLEMS, lookupProblem } from "./lookup-problem.ts"
 
 const { path, title } = fetchKind
@@ -70,10 +72,11 @@ const download = operation({
   operationId: "downloadFetch",
   summary: "Get a short-lived signed link to what was fetched",
   tag: path,
-  errors: ["not_found", "link_expired"],
+  errors: ["not_found", "not_final", "link_expired"],
   async handle(c, { disposition }) {
     const job = await findJob(c.get("database"), readId(c, title))
     if (job?.kind !== fetchKind.name) throw notFound(title)
+    if (job.state !== "succeeded") throw whyAbsent(job)
     const name = c.req.param("name") ?? ""
     const made = job.result?.outputs.find((output) => output.name === name)
     if (!made) throw notFound("file")
@@ -106,6 +109,15 @@ async function answerMetadata(
   const freshMs = FRESH_MS - Math.abs(Date.now() - (job.completedAt ?? 0))
   const seconds = Math.max(0, Math.floor(freshMs / 1000))
   return { body: found, headers: { "cache-control": `private, max-age=${seconds}` } }
+}
+
+/** What a download is answered with of a fetch that is under way, or failed. */
+function whyAbsent({ state, errorCode, errorMessage }: Job): Problem {
+  if (!isFinal(state)) {
+    return new Problem("not_final", "The media is still being fetched; wait for its end.")
+  }
+  const why = `${errorCode ?? "internal"}: ${errorMessage ?? "the fetch failed"}`
+  return new Problem("not_found", `Nothing was fetched, so there is no such file: ${why}`)
 }
 
 function noLongerKept(): Problem {

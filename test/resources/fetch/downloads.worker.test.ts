@@ -52,9 +52,14 @@ describe("GET /fetch/{id}/{name}", () => {
     expect((await stranger.call(`/fetch/${id}/A%20clip.mp4`)).status).toBe(404)
   })
 
-  it("is not found before the fetch is over", async () => {
-    const answer = await caller.post("/fetch", { url: "https://a.example/" })
-    const { fetch_id } = await answer.json<{ fetch_id: string }>()
-    expect((await caller.call(`/fetch/${fetch_id}/media`)).status).toBe(404)
+  it("asks to wait while the fetch is under way, and says why where it failed", async () => {
+    const created = await caller.post("/fetch", { url: "https://a.example/" })
+    const { fetch_id } = await created.json<{ fetch_id: string }>()
+    const early = await caller.call(`/fetch/${fetch_id}/media`)
+    expect([early.status, await early.json()]).toMatchObject([409, { code: "not_final" }])
+    await caller.call(`/jobs/${fetch_id}/cancel`, { method: "POST" })
+    const late = await caller.call(`/fetch/${fetch_id}/media`)
+    const message = "Nothing was fetched, so there is no such file: canceled: The job was canceled."
+    expect([late.status, await late.json()]).toMatchObject([404, { code: "not_found", message }])
   })
 })
