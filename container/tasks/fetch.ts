@@ -1,6 +1,7 @@
 import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { MEDIA_KEY, fetchTask, subtitlesKey } from "../../src/contract/tasks/fetch.ts"
 import type { FetchResult, FetchWork } from "../../src/contract/tasks/fetch.ts"
+import type { Warning } from "../../src/contract/warning.ts"
 import { fitProbe } from "../tools/fit-probe.ts"
 import type { DownloadedPage } from "../tools/ytdlp/download-page.ts"
 import { downloadMedia, storeDownloaded } from "./page-media.ts"
@@ -33,7 +34,16 @@ async function runFetchTask(
   if ("failure" in page) return page
   const result = await store(context, page)
   context.reporter.progress(PERCENT_BEFORE_END, null)
-  return { result }
+  const missing = work.subtitles.filter((_, place) =>
+    page.subtitles.every(({ index }) => index !== place),
+  )
+  return { result: { ...result, warnings: missing.length === 0 ? [] : [noSubtitles(missing)] } }
+}
+
+function noSubtitles(languages: readonly string[]): Warning {
+  const named = languages.map((language) => `"${language}"`).join(", ")
+  const message = `The site gave no subtitles in the languages that were asked for: ${named}.`
+  return { code: "subtitles_not_found", message }
 }
 
 async function store(context: RunContext, page: DownloadedPage): Promise<FetchResult> {

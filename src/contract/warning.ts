@@ -1,7 +1,12 @@
 import { z } from "zod"
 
 /** What is odd about work that succeeded, as callers read it in `warnings`. */
-export const warningCode = z.enum(["empty_stream", "input_damaged", "shorter_than_expected"])
+export const warningCode = z.enum([
+  "empty_stream",
+  "input_damaged",
+  "shorter_than_expected",
+  "subtitles_not_found",
+])
 
 /** One thing that its caller should look at: `code` for programs, one sentence for people. */
 export const warning = z.object({ code: warningCode, message: z.string().min(1).max(1000) })

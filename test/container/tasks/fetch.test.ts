@@ -104,14 +104,17 @@ describe("a fetch", () => {
     expect(result.subtitles).toMatchObject([
       { key: "subtitles_2", language: "de", name: "Talk.de.vtt", content_type: "text/vtt" },
     ])
+    const message = 'The site gave no subtitles in the languages that were asked for: "fr".'
+    expect(result.warnings).toEqual([{ code: "subtitles_not_found", message }])
     const stored = lab.harness.io.outputs.get("subtitles_2")
     expect(new TextDecoder().decode(stored?.bytes)).toMatch(/^WEBVTT\n[^]*Goodbye\./)
   })
 
   test("stores subtitles of a part alone, timed from where the part begins", async () => {
     const of = { subtitles: ["en", "de"], start: 1.5, end: 4 }
-    const { subtitles } = fetched(await lab.fetch("/page/track", of))
+    const { subtitles, warnings } = fetched(await lab.fetch("/page/track", of))
     expect(subtitles).toHaveLength(2)
+    expect(warnings).toEqual([])
     for (const { key } of subtitles) {
       const stored = lab.harness.io.outputs.get(key)
       expect(new TextDecoder().decode(stored?.bytes)).toBe(
