@@ -32,6 +32,7 @@ const CASES = widely<Case>(
     ["/page/gone", "not_found", /404/],
     ["/page/hls", "too_large", /at most 48\.8 KiB/, { bytes_max: 50_000 }],
     ["/page/video", "invalid_input", /^start: 60 is behind .* 6 seconds/, { start: 60 }],
+    ["/page/webm", "invalid_input", /^start: 6.02 is behind the end/, { start: 6.02 }],
     ["/page/slow", "too_slow", /slow/, { run_seconds_max: 3 }],
     ["file:///etc/passwd", "url_not_allowed", /http or https/],
   ],

@@ -99,6 +99,14 @@ describe("a fetch", () => {
     expect(media.probe?.streams).toHaveLength(2)
   })
 
+  test.for([
+    ["that the site says is sound", "/page/audio"],
+    ["of which nothing is said", "/as/sound.php?file=clip.mp3&type="],
+  ])("of a part of sound %s", async ([, path]) => {
+    const { media } = fetched(await lab.fetch(path ?? "", { start: 2, end: 4 }))
+    expect(media.probe?.streams).toMatchObject([{ codec_type: "audio" }])
+  })
+
   test("stores subtitles in the languages that there are, as WebVTT", async () => {
     const result = fetched(await lab.fetch("/page/track?title=Talk", { subtitles: ["fr", "de"] }))
     expect(result.subtitles).toMatchObject([

@@ -35,14 +35,28 @@ class Section:
             return _download(ydl, info)
         if not _needs_secrets(ydl, info):
             name = self._download_alone(ydl, info)
-            if name is not None:
+            if name is not None and not self._lacks_picture(ydl, name):
                 return name
+            # Whether there is a picture before is not always known without all of the video.
+            if name is not None and info.get("vcodec"):
+                raise self._behind_the_end()
             _remove_remains()
         name = _download(ydl, info)
         duration = _duration_of(ydl, name)
         if duration is not None and self.start >= duration:
-            raise Refusal("invalid_input", start=self.start, duration=duration)
-        return self._cut_file(ydl, name)
+            raise self._behind_the_end(duration)
+        had_picture = _has_picture(ydl, name)
+        made = self._cut_file(ydl, name)
+        if had_picture and self._lacks_picture(ydl, made):
+            raise self._behind_the_end()
+        return made
+
+    def _lacks_picture(self, ydl: YoutubeDL, name: str) -> bool:
+        """Whether a part that is to have a picture has none, as where only the sound lasts longer."""
+        return self.has_picture and not _has_picture(ydl, name)
+
+    def _behind_the_end(self, duration: float | None = None) -> Refusal:
+        return Refusal("invalid_input", start=self.start, duration=duration)
 
     def _download_alone(self, ydl: YoutubeDL, info: dict) -> str | None:
         """Has ffmpeg download the section; None where it cannot, as of a server without ranges."""
@@ -96,6 +110,16 @@ def _download(ydl: YoutubeDL, info: dict) -> str:
 
 def _duration_of(ydl: YoutubeDL, name: str) -> float | None:
     return FFmpegPostProcessor(ydl)._get_real_video_duration(name, fatal=False)
+
+
+def _has_picture(ydl: YoutubeDL, name: str) -> bool:
+    """Whether a file has a picture that moves, and not only that of a cover."""
+    streams = FFmpegPostProcessor(ydl).get_metadata_object(name).get("streams") or []
+    return any(
+        each.get("codec_type") == "video"
+        and not (each.get("disposition") or {}).get("attached_pic")
+        for each in streams
+    )
 
 
 def _remove_remains() -> None:
