@@ -14,7 +14,7 @@ import { collectionOperations, locationOf, nameOf, statusFilter } from "./collec
 import { acceptCreate, draftRequest, judgeBody, readRequest } from "./creates.ts"
 import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
-import { toldFaults, withCode } from "./problem.ts"
+import { Problem, toldFaults, withCode } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 
 /** The least that a body must be. */
@@ -103,7 +103,10 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
       "unsupported_media_type",
     ],
     async handle(c) {
-      const request = await readRequest(c, kind, await readJson(c, anyObject))
+      const body = await readJson(c, anyObject)
+      const refusal = kind.refuseJobForm?.(body) ?? null
+      if (refusal !== null) throw new Problem("invalid_request", refusal)
+      const request = await readRequest(c, kind, body)
       const { jobId } = await acceptCreate(c, request, () => draftRequest(c, kind, request))
       const shown = await show(c, jobId, preferredWaitMs(c))
       const headers = { location: locationOf(c, kind, jobId) }

@@ -105,6 +105,8 @@ export type JsonKind<
   example: unknown
   /** What can be used of a body that does not fit the schema, so that all its faults are told at once. */
   readUsable(body: object): Usable
+  /** Why a body in the Job form is refused as a whole (400); null where it is in the kind's own form. */
+  refuseJobForm?(body: object): string | null
   references(request: Usable): InputReference[]
   /** The URLs that the request asks to fetch, by field. */
   urls?(request: Usable): { field: string; url: string }[]

@@ -9,6 +9,7 @@ import { jsonKind } from "../kind.ts"
 import type { PlanFacts } from "../kind.ts"
 import { tidyCookies } from "./cookies.ts"
 import { finishFetch } from "./finish.ts"
+import { refuseJobForm } from "./job-form.ts"
 import { fetchRecord, hadCookies, viewFetch } from "./record.ts"
 import { EXAMPLE, fetchRequest, readUsable } from "./request.ts"
 import type { FetchRequest, UsableFetch } from "./request.ts"
@@ -24,6 +25,7 @@ export const fetch = jsonKind({
   request: fetchRequest,
   example: EXAMPLE,
   readUsable,
+  refuseJobForm,
   references: () => [],
   urls: ({ url }) => (url === undefined ? [] : [{ field: "url", url }]),
   inputField: (key) => key,
