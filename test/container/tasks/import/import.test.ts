@@ -59,9 +59,13 @@ describe("a direct file", () => {
     ["/film", "text/plain", "application/octet-stream"],
     ["/film.html", "text/html", "application/octet-stream"],
   ] as const)("at %s, of bytes that are no %s, is %s", async ([path, said, contentType]) => {
-    const { result, stored } = await importFrom(harness, (incoming, answer) => {
-      sendRest(incoming, answer, { bytes: small, headers: { "content-type": said } })
-    }, path)
+    const { result, stored } = await importFrom(
+      harness,
+      (incoming, answer) => {
+        sendRest(incoming, answer, { bytes: small, headers: { "content-type": said } })
+      },
+      path,
+    )
     expect(result).toMatchObject({ content_type: contentType })
     expect(stored?.contentType).toBe(contentType)
   })
