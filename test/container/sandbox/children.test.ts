@@ -115,6 +115,15 @@ async function openTask(tier: Tier) {
   }
 }
 
+/** Processes of a workspace that stay; those that were killed take a moment to be gone. */
+async function leftIn(cwd: string) {
+  const isGone = vi.waitFor(async () => expect(await processesIn(cwd)).toEqual([]), 2000)
+  return await isGone.then(
+    () => [],
+    async () => await processesIn(cwd),
+  )
+}
+
 describe.concurrent.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
   beforeEach(({ skip }) => {
     skip(!tiers.includes(tier), "this machine does not support it")
@@ -126,7 +135,7 @@ describe.concurrent.for(["namespaces", "landlock"] as const)("in the tier %s", (
     const { signal } = new AbortController()
     const spec = { ...task.spec, argv: [how], signal, stdoutBytesMax: 100 }
     const end = await startProcess(spec).finished
-    return { ...end, left: await processesIn(task.spec.cwd) }
+    return { ...end, left: await leftIn(task.spec.cwd) }
   }
 
   test("children that a tool leaves end with it", async () => {
