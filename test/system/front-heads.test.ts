@@ -28,7 +28,7 @@ function own(): string {
   return `Host: 127.0.0.1:${port}`
 }
 
-describe("a host that is the service's own is served", () => {
+describe.concurrent("a host that is the service's own is served", () => {
   const HOSTS: [string, (at: number) => string][] = [
     ["the address that the connection arrived at", (at) => `127.0.0.1:${at}`],
     ["the same without a port", () => "127.0.0.1"],
@@ -58,7 +58,7 @@ describe("a host that is the service's own is served", () => {
   })
 })
 
-describe("a host that is another's is misdirected", () => {
+describe.concurrent("a host that is another's is misdirected", () => {
   const HOSTS: [string, (at: number) => string][] = [
     ["a name that a browser was made to resolve to this machine", (at) => `evil.example:${at}`],
     ["a name below localhost", (at) => `localhost.evil.example:${at}`],
@@ -80,7 +80,7 @@ describe("a host that is another's is misdirected", () => {
   })
 })
 
-describe("a request that is malformed is refused", () => {
+describe.concurrent("a request that is malformed is refused", () => {
   const BODY = "Content-Length: 5"
   const REQUESTS: [string, () => string][] = [
     ["no Host", () => head("GET /v1/health HTTP/1.1")],
@@ -161,7 +161,7 @@ test("an expectation that is unknown is refused in the service's own words", asy
   expect(readProblem(await exchange(port, asked))).toEqual([417, "expectation_failed"])
 })
 
-describe("any byte is answered, and the service goes on", () => {
+describe.concurrent("any byte is answered, and the service goes on", () => {
   const PLACES: [string, (byte: string) => string][] = [
     ["in a target", (byte) => head(`GET /v1/he${byte}alth HTTP/1.1`, own())],
     ["in the name of a header", (byte) => head("GET /v1/health HTTP/1.1", own(), `X${byte}A: b`)],
@@ -204,7 +204,7 @@ test("a client that breaks its connection at any byte harms nobody", async () =>
   expect((await fetch(`${service.origin}/v1/health`)).status).toBe(200)
 })
 
-describe("what is hidden behind a request does not reach the Worker as another", () => {
+describe.concurrent("what is hidden behind a request does not reach the Worker as another", () => {
   function hide(): string {
     return head("GET /v1/openapi.json HTTP/1.1", own())
   }
