@@ -7,6 +7,10 @@ const EVERY_BYTES = 1024 * 1024
 const collect = z.custom<(options: { type: "minor" }) => void>(
   (value) => typeof value === "function",
 )
+type Collect = z.infer<typeof collect>
+
+/** The collector of this process, found once: each look makes a context of its own. */
+let found: { gc: Collect | undefined } | null = null
 
 /**
  * Frees chunks of bodies soon after they were copied. They lie outside of the heap, so that the
@@ -14,8 +18,7 @@ const collect = z.custom<(options: { type: "minor" }) => void>(
  * collection looks at young objects alone and takes less than a millisecond.
  */
 export function openChunkCollector(): { copied(bytes: number): void } {
-  setFlagsFromString("--expose-gc")
-  const { data: gc } = collect.safeParse(runInNewContext("globalThis.gc"))
+  const { gc } = (found ??= findCollector())
   let copiedBytes = 0
   return {
     copied(bytes) {
@@ -25,4 +28,9 @@ export function openChunkCollector(): { copied(bytes: number): void } {
       gc?.({ type: "minor" })
     },
   }
+}
+
+function findCollector(): { gc: Collect | undefined } {
+  setFlagsFromString("--expose-gc")
+  return { gc: collect.safeParse(runInNewContext("globalThis.gc")).data }
 }
