@@ -3,6 +3,9 @@ import { settingsOf } from "../env.ts"
 import { EXAMPLE_ID } from "../ids.ts"
 import { makeLinkToken } from "../storage/links.ts"
 import type { Disposition } from "../storage/links.ts"
+import type { Job } from "../storage/schema/jobs.ts"
+import { isFinal } from "../storage/schema/states.ts"
+import { Problem } from "./problem.ts"
 import { publicOrigin } from "./request.ts"
 import type { AppContext } from "./request.ts"
 
@@ -32,6 +35,19 @@ type Linked = {
   disposition: Disposition
   /** How long a player goes on asking for what the file names. */
   playSeconds?: number
+}
+
+/**
+ * What a download is answered with of something that is still to come, or failed to; `reason` stands
+ * where none was kept.
+ */
+export function absentProblem(
+  { state, errorCode, errorMessage }: Pick<Job, "state" | "errorCode" | "errorMessage">,
+  say: { pending: string; failed: string; reason: string },
+): Problem {
+  if (!isFinal(state)) return new Problem("not_final", say.pending)
+  const why = `${errorCode ?? "internal"}: ${errorMessage ?? say.reason}`
+  return new Problem("not_found", `${say.failed}: ${why}`)
 }
 
 /** Redirects to a signed link to a stored file, or to a member of one. */

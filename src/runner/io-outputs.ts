@@ -3,6 +3,7 @@ import { memberName } from "../contract/bundle.ts"
 import { newId } from "../ids.ts"
 import { databaseOf } from "../storage/database.ts"
 import { abortUpload, memberObjectKey, outputObjectKey } from "../storage/objects.ts"
+import type { Upload } from "../storage/schema/uploads.ts"
 import { findOutputKeys } from "../storage/tasks.ts"
 import { closeUpload, findUpload, listUploadsOf, openUpload } from "../storage/uploads.ts"
 import { metadataOf, readCompletion, say, withSpace } from "./io-context.ts"
@@ -104,10 +105,14 @@ async function completeParts(c: IoContext, objectKey: string): Promise<Response>
 async function closeOthers(c: IoContext, objectKey: string, id: string): Promise<void> {
   const database = databaseOf(c.env, c.get("run").accountId)
   for (const upload of await listUploadsOf(database, objectKey)) {
-    if (upload.id === id) continue
-    await abortUpload(c.env.MEDIA, upload)
-    await closeUpload(database, upload.id)
+    if (upload.id !== id) await endUpload(c, upload)
   }
+}
+
+/** Ends an upload that nothing will come of. */
+export async function endUpload(c: IoContext, upload: Upload): Promise<void> {
+  await abortUpload(c.env.MEDIA, upload)
+  await closeUpload(databaseOf(c.env, upload.accountId), upload.id)
 }
 
 /** Answers who completes an upload that is none: the answer to an earlier call may have been lost. */

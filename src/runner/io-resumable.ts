@@ -5,7 +5,6 @@ import type { z } from "zod"
 import { newId } from "../ids.ts"
 import { databaseOf } from "../storage/database.ts"
 import {
-  abortUpload,
   isPartWrong,
   isUploadMissing,
   outputObjectKey,
@@ -16,7 +15,7 @@ import { beginPart, listParts, notePart } from "../storage/upload-parts.ts"
 import { closeUpload, listUploadsOf, openUpload, renewUpload } from "../storage/uploads.ts"
 import { readCompletion, say, withSpace } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
-import { answerEnded, findBegun, withOutputKey } from "./io-outputs.ts"
+import { answerEnded, endUpload, findBegun, withOutputKey } from "./io-outputs.ts"
 
 /**
  * Adds the routes of an upload that later runs of its task go on with: its object lies below the
@@ -52,7 +51,7 @@ async function begin(c: IoContext, objectKey: string): Promise<Response> {
   for (const upload of await listUploadsOf(database, objectKey)) {
     const isSame = storedBytes === null && !found && upload.validator === validator
     if (isSame && (await renewUpload(database, upload.id, Date.now()))) found = upload
-    else await remove(c, upload)
+    else await endUpload(c, upload)
   }
   if (storedBytes !== null) return answerBegun({ stored_bytes: storedBytes })
   if (found?.multipartId) return await answerFound(c, found.id, found.multipartId)
@@ -155,15 +154,10 @@ async function complete(c: IoContext, objectKey: string): Promise<Response> {
     )
   } catch (error) {
     if (!isUploadMissing(error) && !isPartWrong(error)) throw error
-    await remove(c, upload)
+    await endUpload(c, upload)
     const storedBytes = await findComplete(c, objectKey, upload.validator ?? "")
     return storedBytes === null ? say(409, "parts") : say(200, "stored")
   }
   await closeUpload(database, upload.id)
   return say(200, "stored")
-}
-
-async function remove(c: IoContext, upload: Upload): Promise<void> {
-  await abortUpload(c.env.MEDIA, upload)
-  await closeUpload(databaseOf(c.env, upload.accountId), upload.id)
 }

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { metadataTask } from "../../contract/tasks/metadata.ts"
 import { retentionOf } from "../../env.ts"
 import { readId } from "../../http/collection.ts"
-import { answerLink, DOWNLOAD } from "../../http/downloads.ts"
+import { absentProblem, answerLink, DOWNLOAD } from "../../http/downloads.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation, Reply } from "../../http/operation.ts"
 import { notFound, Problem, unprocessables } from "../../http/problem.ts"
@@ -17,7 +17,6 @@ import { metadataRecord } from "../../kinds/metadata/kind.ts"
 import { FRESH_MS, lookUp } from "../../pipeline/lookups/lookup.ts"
 import { findJob } from "../../storage/jobs.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
-import { isFinal } from "../../storage/schema/states.ts"
 import { LOOKUP_PROBLEMS, lookupProblem } from "./lookup-problem.ts"
 
 const { path, title } = fetchKind
@@ -112,12 +111,12 @@ async function answerMetadata(
 }
 
 /** What a download is answered with of a fetch that is under way, or failed. */
-function whyAbsent({ state, errorCode, errorMessage }: Job): Problem {
-  if (!isFinal(state)) {
-    return new Problem("not_final", "The media is still being fetched; wait for its end.")
-  }
-  const why = `${errorCode ?? "internal"}: ${errorMessage ?? "the fetch failed"}`
-  return new Problem("not_found", `Nothing was fetched, so there is no such file: ${why}`)
+function whyAbsent(job: Job): Problem {
+  return absentProblem(job, {
+    pending: "The media is still being fetched; wait for its end.",
+    failed: "Nothing was fetched, so there is no such file",
+    reason: "the fetch failed",
+  })
 }
 
 function noLongerKept(): Problem {

@@ -1,10 +1,11 @@
 import { z } from "zod"
-import { answerLink, DOWNLOAD } from "../../http/downloads.ts"
+import { absentProblem, answerLink, DOWNLOAD } from "../../http/downloads.ts"
 import { baseUrl, preferredWaitMs } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
-import { notFound, Problem } from "../../http/problem.ts"
+import { notFound } from "../../http/problem.ts"
+import type { Problem } from "../../http/problem.ts"
 import { file as fileKind } from "../../kinds/file/kind.ts"
 import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
 import type { FileRecord } from "../../kinds/file/record.ts"
@@ -15,7 +16,6 @@ import { progressOf, awaitEnd } from "../../pipeline/jobs/wait.ts"
 import { findFile, findLargeMember, findStored, listFiles } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { File } from "../../storage/schema/files.ts"
-import { isFinal } from "../../storage/schema/states.ts"
 import { wholeFile } from "../../storage/whole-rows.ts"
 import { collectionOperations, locationOf, readId, statusFilter } from "../../http/collection.ts"
 import { createFile } from "./create.ts"
@@ -87,12 +87,11 @@ const download = operation({
 async function whyAbsent(c: AppContext, id: string, name: string): Promise<Problem> {
   const found = await findFile(c.get("database"), id)
   if (found?.file.name !== name) return notFound("file")
-  const { state, errorCode, errorMessage } = found.file
-  if (!isFinal(state)) {
-    return new Problem("not_final", "The file is still on its way from its URL; wait for its end.")
-  }
-  const why = `${errorCode ?? "internal"}: ${errorMessage ?? "its import failed"}`
-  return new Problem("not_found", `The file could not be brought in, so there is none: ${why}`)
+  return absentProblem(found.file, {
+    pending: "The file is still on its way from its URL; wait for its end.",
+    failed: "The file could not be brought in, so there is none",
+    reason: "its import failed",
+  })
 }
 
 /** The operations of files. */
