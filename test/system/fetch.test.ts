@@ -5,6 +5,8 @@ import { openSite } from "../support/site/site.ts"
 import type { Site } from "../support/site/site.ts"
 import { startReceiver } from "./receiver.ts"
 import type { Receiver } from "./receiver.ts"
+import { openKeyedCall } from "./keyed-call.ts"
+import type { KeyedCall } from "./keyed-call.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
@@ -22,14 +24,14 @@ const record = z.looseObject({
 let site: Site
 let receiver: Receiver
 let service: TestService
-let key: string
+let call: KeyedCall
 
 beforeAll(async () => {
   site = await openSite()
   receiver = await startReceiver()
   const hosts = [site.host, new URL(receiver.origin).host]
   service = await startService({ ALLOWED_PRIVATE_HOSTS: hosts.join(",") })
-  key = await service.makeKey("fetches", "paid")
+  call = openKeyedCall(service, await service.makeKey("fetches", "paid"))
 })
 
 afterAll(async () => {
@@ -37,13 +39,6 @@ afterAll(async () => {
   await receiver[Symbol.asyncDispose]()
   await site.close()
 })
-
-function call(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers)
-  headers.set("x-api-key", key)
-  const url = path.startsWith("http") ? path : `${service.origin}/v1${path}`
-  return fetch(url, { ...init, headers })
-}
 
 function post(path: string, body: object): Promise<Response> {
   const headers = { "content-type": "application/json" }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { openSite } from "../support/site/site.ts"
 import type { Site } from "../support/site/site.ts"
+import { openKeyedCall } from "./keyed-call.ts"
+import type { KeyedCall } from "./keyed-call.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
@@ -28,25 +30,18 @@ const WAIT = { prefer: "wait=50" }
 
 let site: Site
 let service: TestService
-let key: string
+let call: KeyedCall
 
 beforeAll(async () => {
   site = await openSite()
   service = await startService({ ALLOWED_PRIVATE_HOSTS: site.host })
-  key = await service.makeKey("imports", "paid")
+  call = openKeyedCall(service, await service.makeKey("imports", "paid"))
 })
 
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
   await site.close()
 })
-
-function call(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers)
-  headers.set("x-api-key", key)
-  const url = path.startsWith("http") ? path : `${service.origin}/v1${path}`
-  return fetch(url, { ...init, headers })
-}
 
 function post(path: string, body: object): Promise<Response> {
   const headers = { ...WAIT, "content-type": "application/json" }
