@@ -10,6 +10,8 @@ export type Engine = AsyncDisposable
 
 const LAB = resolve("../shared/container-lab/up.sh")
 const UP_MS_MAX = 600_000
+/** Its script fails now and then where a bridge of an earlier run is still there. */
+const UP_ATTEMPTS_MAX = 4
 
 /**
  * Finds a Docker engine: the one that answers, else one of a laboratory beside the repository,
@@ -22,7 +24,7 @@ export async function findEngine(): Promise<Engine | string> {
   console.error("Starting a Docker engine, which takes some minutes the first time ...")
   const folder = process.env["LAB"] ?? join(cacheFolder(), "container-lab")
   const before = runningPid(folder)
-  const { stdout } = await promisify(execFile)(LAB, { timeout: UP_MS_MAX })
+  const stdout = await bringUp()
   for (const [, name, value] of stdout.matchAll(/(\w+)=(\S+)/g)) {
     if (name !== undefined && value !== undefined) process.env[name] = value
   }
@@ -31,6 +33,16 @@ export async function findEngine(): Promise<Engine | string> {
     async [Symbol.asyncDispose]() {
       if (before === null && pid !== null) process.kill(pid, "SIGTERM")
     },
+  }
+}
+
+/** Answers what the laboratory's script prints: settings, one `name=value` each. */
+async function bringUp(attempt = 1): Promise<string> {
+  try {
+    return (await promisify(execFile)(LAB, { timeout: UP_MS_MAX })).stdout
+  } catch (error) {
+    if (attempt === UP_ATTEMPTS_MAX) throw error
+    return await bringUp(attempt + 1)
   }
 }
 
