@@ -8,6 +8,8 @@ import {
   RUNNER_TOKEN_CHARACTERS_MIN,
 } from "../src/contract/protocol.ts"
 import { readSites } from "../src/contract/allowed-site.ts"
+import { readSpeechModels } from "../src/contract/speech-models.ts"
+import type { SpeechModels } from "../src/contract/speech-models.ts"
 import { readHosts } from "../src/contract/user-url.ts"
 import type { ToolName } from "../src/contract/tasks/definition.ts"
 import { ytdlpVersion } from "../src/contract/ytdlp-version.ts"
@@ -65,6 +67,15 @@ const environment = z.object({
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
   /** The Python that has yt-dlp. */
   FETCH_PYTHON_PATH: z.string().min(1).default("/opt/fetch/bin/python"),
+  /** The Python that has faster-whisper. */
+  SPEECH_PYTHON_PATH: z.string().min(1).default("/opt/speech/bin/python"),
+  /** The folder of the speech models, each in a folder of its name. */
+  SPEECH_MODELS_PATH: z.string().min(1).default("/opt/models"),
+  /** The speech model of work that names none; and further ones, by commas. */
+  WHISPER_MODEL: z.string().min(1).default("base"),
+  WHISPER_MODELS: z.string().default(""),
+  /** How long a speech model stays in memory after its last use. */
+  WHISPER_IDLE_SECONDS: count.default(600),
   /** Hosts (`host` or `host:port`) that may be fetched from though they are not public. */
   ALLOWED_PRIVATE_HOSTS: z.string().default("").transform(readHosts),
   /** The proxy that fetches go through: an http URL, with user and password where it wants them. */
@@ -126,6 +137,8 @@ export type RunnerSettings = {
   toolPaths: Record<ToolName, string>
   /** What YTDLP_VERSION asks for, or what is wrong with it; null: the built-in version. */
   ytdlpVersion: YtdlpVersion | { problem: string } | null
+  /** The speech models; `defaultModel` is a name, or the path of a folder. */
+  speech: { modelsPath: string; defaultModel: string; models: SpeechModels; idleMs: number }
   /** Cookies for fetches whose caller sends none; never shown, and in no log. */
   fetchCookies: string | null
   outputPartBytes: number
@@ -158,8 +171,15 @@ export function makeSettings(values: Environment): RunnerSettings {
       ffmpeg: values.FFMPEG_PATH,
       ffprobe: values.FFPROBE_PATH,
       "yt-dlp": values.FETCH_PYTHON_PATH,
+      whisper: values.SPEECH_PYTHON_PATH,
     },
     ytdlpVersion: readYtdlpVersion(values.YTDLP_VERSION),
+    speech: {
+      modelsPath: values.SPEECH_MODELS_PATH,
+      defaultModel: values.WHISPER_MODEL,
+      models: readSpeechModels(values),
+      idleMs: values.WHISPER_IDLE_SECONDS * 1000,
+    },
     fetchCookies: values.FETCH_COOKIES.trim() === "" ? null : values.FETCH_COOKIES,
     outputPartBytes: OUTPUT_PART_BYTES,
     limits: makeLimits(values),

@@ -7,11 +7,17 @@ import { Pool } from "./pipeline/dispatch/pool.ts"
 import { receiveReport } from "./pipeline/settle/settle.ts"
 import { sweep } from "./pipeline/upkeep/sweep.ts"
 import { consume } from "./queues.ts"
-import { FetchRunner, LightRunner, LookupRunner, MediaRunner } from "./runner/container.ts"
+import {
+  FetchRunner,
+  LightRunner,
+  LookupRunner,
+  MediaRunner,
+  SpeechRunner,
+} from "./runner/container.ts"
 import { answerContainer } from "./runner/outbound.ts"
 
 // Assigned here: a static field of the class would never be registered.
-for (const runner of [MediaRunner, LightRunner, FetchRunner, LookupRunner]) {
+for (const runner of [MediaRunner, LightRunner, FetchRunner, LookupRunner, SpeechRunner]) {
   runner.outboundByHost = { "worker.internal": answerContainer(receiveReport) }
 }
 
@@ -24,6 +30,7 @@ export {
   MediaRunner,
   Pool,
   RateLimiter,
+  SpeechRunner,
 }
 
 export default {

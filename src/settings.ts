@@ -23,16 +23,18 @@ export const settings = z.object({
   ANNOUNCE_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   /** Tasks of each pool that the plain runner does at once. */
   RUNNER_CAPACITY: count.default(2),
-  /** Containers of the media, the light, the fetch and the lookup pool that may run at once. */
+  /** Containers of the media, the light, the fetch, the lookup and the speech pool that may run at once. */
   RUNNER_INSTANCES: count.default(10),
   LIGHT_INSTANCES: count.default(10),
   FETCH_INSTANCES: count.default(5),
   LOOKUP_INSTANCES: count.default(5),
+  SPEECH_INSTANCES: count.default(5),
   /** Their sizes, where they are not those of src/runner/pools.ts. */
   RUNNER_INSTANCE_TYPE: instanceType,
   LIGHT_INSTANCE_TYPE: instanceType,
   FETCH_INSTANCE_TYPE: instanceType,
   LOOKUP_INSTANCE_TYPE: instanceType,
+  SPEECH_INSTANCE_TYPE: instanceType,
   /**
    * Bytes of the disk of one machine that media never take, so that there is room for rows: below
    * it uploads are refused and no task is begun.
@@ -55,6 +57,12 @@ export const settings = z.object({
     .string()
     .regex(/^[^/:]*$/, "expected host names, by commas")
     .default(""),
+  /** The speech model of transcriptions that name none: its name, or the path of a folder with it. */
+  WHISPER_MODEL: z.string().min(1).default("base"),
+  /** Names of further speech models that requests may name, by commas. */
+  WHISPER_MODELS: z.string().default(""),
+  /** How long a runner keeps its speech model in memory after its last use, in seconds. */
+  WHISPER_IDLE_SECONDS: count.default(600),
   /** How long what was fetched is kept, in days, and no longer than its row. */
   FETCH_DAYS_MAX: count.default(7),
   /** Waits between a webhook's tries, in seconds by commas; one more try than there are waits. */

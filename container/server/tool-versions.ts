@@ -2,6 +2,7 @@ import { UNAVAILABLE } from "../../src/contract/runner-health.ts"
 import { runnerSandbox } from "../sandbox/sandbox.ts"
 import type { Grants, Sandbox } from "../sandbox/sandbox.ts"
 import { startProcess } from "../sandbox/start.ts"
+import type { ToolName } from "../../src/contract/tasks/definition.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { TASK_TOOLS } from "../tasks/registry.ts"
 import { findYtdlp, pythonArgv } from "../tools/ytdlp/environment.ts"
@@ -16,11 +17,16 @@ export async function readToolVersions(
   sandbox: Sandbox | null,
 ): Promise<Record<string, string>> {
   const versions = TASK_TOOLS.map(async (tool) => {
-    const command = tool === "yt-dlp" ? ytdlpCommand(settings) : ownCommand(settings, tool)
+    const command = commandOf(settings, tool)
     if (!sandbox || !command) return [tool, UNAVAILABLE] as const
     return [tool, await readVersion(sandbox, command)] as const
   })
   return Object.fromEntries(await Promise.all(versions))
+}
+
+function commandOf(settings: RunnerSettings, tool: ToolName): VersionCommand | null {
+  if (tool === "whisper") return null
+  return tool === "yt-dlp" ? ytdlpCommand(settings) : ownCommand(settings, tool)
 }
 
 function ownCommand({ toolPaths }: RunnerSettings, tool: "ffmpeg" | "ffprobe"): VersionCommand {

@@ -24,6 +24,7 @@ export const failureCode = z.enum([
   "invalid_option",
   "live_stream",
   "login_required",
+  "no_audio",
   "no_output",
   "not_found",
   "out_of_memory",

@@ -31,6 +31,15 @@ export const runnerHealth = z.object({
   ffmpeg: z.string().optional(),
   ffprobe: z.string().optional(),
   "yt-dlp": z.string().optional(),
+  whisper: z.string().optional(),
+  /** What transcribes: the engine with its version, models that are there, codes of languages. */
+  speech: z
+    .object({
+      engine: z.string(),
+      models: z.array(z.string()),
+      languages: z.array(z.string()),
+    })
+    .nullish(),
   sandbox: z.object({
     ok: z.boolean(),
     /** Whether this system can sandbox tools at all, so that another self-test may pass. */

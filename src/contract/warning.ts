@@ -3,9 +3,14 @@ import { z } from "zod"
 /** What is odd about work that succeeded, as callers read it in `warnings`. */
 export const warningCode = z.enum([
   "empty_stream",
+  "format_changed",
   "input_damaged",
+  "no_speech",
   "shorter_than_expected",
+  "silent",
   "subtitles_not_found",
+  "target_not_reached",
+  "too_short",
 ])
 
 /** One thing that its caller should look at: `code` for programs, one sentence for people. */

@@ -10,6 +10,7 @@ const WITHOUT = {
   ffmpeg: "process media",
   ffprobe: "read media",
   "yt-dlp": "fetch from the web",
+  whisper: "transcribe speech",
 } as const satisfies Record<ToolName, string>
 
 /** Refuses a job with 503 where no runner has a tool that its tasks need. */

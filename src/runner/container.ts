@@ -201,6 +201,13 @@ export class LookupRunner extends Runner {
   }
 }
 
+/** Containers that write down speech, whose model stays in memory. */
+export class SpeechRunner extends Runner {
+  constructor(ctx: DurableObjectState<object>, env: Env) {
+    super(ctx, env, "speech")
+  }
+}
+
 function containerOf({ container }: DurableObjectState<object>): globalThis.Container {
   if (!container) throw new Error("This object has no container.")
   return container

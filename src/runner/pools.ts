@@ -58,6 +58,14 @@ export const POOLS = {
     instanceTypeSetting: "LOOKUP_INSTANCE_TYPE",
     network: "proxy",
   },
+  speech: {
+    className: "SpeechRunner",
+    binding: "SPEECH_RUNNER",
+    instances: "SPEECH_INSTANCES",
+    instanceType: "standard-2",
+    instanceTypeSetting: "SPEECH_INSTANCE_TYPE",
+    network: "none",
+  },
 } as const satisfies Record<string, Pool>
 
 export type PoolName = keyof typeof POOLS

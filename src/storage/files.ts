@@ -34,7 +34,7 @@ const withFewMembers = {
  * Files of accounts: those that are stored, and imports, be they still to come or failed. The index of
  * lists (files_listed) says it in the same words, so that it serves.
  */
-const isFile = sql`${files.source} <> 'fetch' and (${files.objectKey} is not null or ${files.source} = 'import')`
+const isFile = sql`${files.source} not in ('fetch', 'transcript') and (${files.objectKey} is not null or ${files.source} = 'import')`
 
 /** A File of the account; an output still to come is none. */
 export async function findFile(

@@ -6,6 +6,7 @@ import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import { files } from "./schema/files.ts"
 import { idempotency, jobs, metadataLookups } from "./schema/jobs.ts"
 import { isFinal } from "./schema/states.ts"
+import type { FileSource } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
 import { listOldLookups } from "./metadata-lookups.ts"
@@ -17,7 +18,7 @@ const ROWS_MAX = 90
 
 /**
  * Removes a job that is over with its tasks and files, whose objects become garbage. Its webhook
- * stays, and so does what it brought in for its inputs: those are Files of the account. A task of another job that reads one of the files keeps the bytes until it is done.
+ * stays, and so does what came in for its inputs: those are Files of the account. A task of another job that reads one of the files keeps the bytes until it is done.
  */
 export async function removeJob(
   { accountId, sql: database }: AccountDatabase,
@@ -25,7 +26,7 @@ export async function removeJob(
   now: number,
 ): Promise<void> {
   const { id: jobId } = ended.job
-  const own = ended.files.filter(({ id, source }) => source !== "import" || id === jobId)
+  const own = ended.files.filter(({ id, source }) => !isOfCaller(source) || id === jobId)
   const left = own.flatMap(({ id, objectKey }) =>
     objectKey === null ? [] : [{ prefix: prefixOf(objectKey), fileId: id, dueAt: now }],
   )
@@ -46,7 +47,7 @@ export async function removeJob(
         and(
           eq(files.jobId, jobId),
           eq(files.accountId, accountId),
-          sql`(${files.source} <> 'import' or ${files.id} = ${jobId})`,
+          sql`(${files.source} not in ('import', 'upload') or ${files.id} = ${jobId})`,
         ),
       ),
     database
@@ -54,6 +55,11 @@ export async function removeJob(
       .where(and(eq(idempotency.accountId, accountId), eq(idempotency.jobId, jobId))),
     database.delete(jobs).where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId))),
   ])
+}
+
+/** Whether a file is what its caller gave a job to work on. */
+function isOfCaller(source: FileSource): boolean {
+  return source === "import" || source === "upload"
 }
 
 /** Whether a job or a task of it has values in R2. */
@@ -96,7 +102,7 @@ export async function deleteOldLookups(database: Database, before: number): Prom
 
 /** Statements that delete jobs, at most `ROWS_MAX`, with what is theirs alone. */
 async function removalOf(database: Database, ids: string[]): Promise<Statement[]> {
-  const isTheirs = and(inArray(files.jobId, ids), eq(files.source, "fetch"))
+  const isTheirs = and(inArray(files.jobId, ids), inArray(files.source, ["fetch", "transcript"]))
   const [withValues, fetched] = await database.batch([
     database
       .select({ id: jobs.id, accountId: jobs.accountId })

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 
 /** Programs that tasks run; a runner's health says which of them it has. */
-export const TOOL_NAMES = ["ffmpeg", "ffprobe", "yt-dlp"] as const
+export const TOOL_NAMES = ["ffmpeg", "ffprobe", "yt-dlp", "whisper"] as const
 
 export type ToolName = (typeof TOOL_NAMES)[number]
 

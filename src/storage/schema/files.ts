@@ -39,7 +39,9 @@ export const files = sqliteTable(
     index("files_of_job").on(table.jobId),
     index("files_listed")
       .on(table.accountId, table.id)
-      .where(sql`source <> 'fetch' and (object_key is not null or source = 'import')`),
+      .where(
+        sql`source not in ('fetch', 'transcript') and (object_key is not null or source = 'import')`,
+      ),
     index("files_fetched")
       .on(table.completedAt)
       .where(sql`source = 'fetch' and object_key is not null`),

@@ -3,6 +3,8 @@ import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm
 import type { Member } from "../../contract/bundle.ts"
 import type { FailureCode } from "../../contract/failure.ts"
 import type { VideoMetadata } from "../../contract/tasks/metadata.ts"
+import type { NormalizeResult } from "../../contract/tasks/normalize.ts"
+import type { TranscribeResult } from "../../contract/tasks/transcribe.ts"
 import type { Warning } from "../../contract/warning.ts"
 import { STATES } from "./states.ts"
 
@@ -109,6 +111,10 @@ export type JobResult = {
   fetched?: Fetched
   /** What a lookup found. */
   metadata?: VideoMetadata
+  /** What a normalization measured and did. */
+  normalized?: Omit<NormalizeResult, "kind" | "outputs" | "warnings">
+  /** What a transcription heard; lists do without a long text. */
+  transcribed?: Pick<TranscribeResult, "language" | "duration_seconds"> & { text?: string }
 }
 
 type Fetched = {

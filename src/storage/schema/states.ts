@@ -12,6 +12,9 @@ export function isFinal(state: State): state is FinalState {
 export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
-/** `fetch` is what a fetch made: no File of the account, and never an input. */
-export const FILE_SOURCES = ["upload", "import", "output", "fetch"] as const
+/**
+ * `fetch` is what a fetch made, and `transcript` what a transcription did: no Files of the account,
+ * and never inputs.
+ */
+export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]
