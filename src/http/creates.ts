@@ -4,8 +4,9 @@ import type { Fault } from "../faults.ts"
 import type { CreateRequest, FoundInput, InputReference, JsonKind } from "../kinds/kind.ts"
 import { newId } from "../ids.ts"
 import type { ImportUrl } from "../kinds/import-url.ts"
-import { withImports } from "../kinds/imports.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
+import { withSources } from "../kinds/sources.ts"
+import type { StoredUpload } from "../kinds/uploads.ts"
 import { describeOversize, findInputRoom } from "../pipeline/jobs/input-room.ts"
 import { acceptJob, findAccepted } from "../pipeline/jobs/create.ts"
 import type { Accepted } from "../pipeline/jobs/create.ts"
@@ -17,16 +18,29 @@ import type { AppContext } from "./request.ts"
 import { requireToolsOf } from "./required-tools.ts"
 import { notAllowed, readImport, urlFaults } from "./user-urls.ts"
 
+/** The job that is to be shown, and whether an earlier request made it. */
+export type Created = Exclude<Accepted, "conflict">
+
+/** A file whose bytes came with a create, and the id of the File that it is to be. */
+export type UploadedInput = { fileId: string; stored: StoredUpload }
+
+/** The body of a create as it was given, in whichever form. */
+export type GivenBody = {
+  body: object
+  upload?: UploadedInput
+  /** Faults as the form of the body has them. */
+  tell?: (faults: Fault[]) => Fault[]
+}
+
 /**
  * Accepts the job that a request asks for, once where the caller gave an `Idempotency-Key`;
- * `identity` is what makes two requests the same one. Answers the id of the job that is to be
- * shown, and whether an earlier request made it.
+ * `identity` is what makes two requests the same one.
  */
 export async function acceptCreate(
   c: AppContext,
   identity: unknown,
   makeDraft: () => Promise<JobDraft>,
-): Promise<{ jobId: string; replayed: boolean }> {
+): Promise<Created> {
   const once = await readIdempotency(c, identity)
   const database = c.get("database")
   const earlier = once && (await findAccepted(database, once))
@@ -51,11 +65,11 @@ export function answerAccepted(c: AppContext, accepted: Accepted) {
 export async function readRequest<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  body: object,
+  given: GivenBody,
 ): Promise<Input> {
-  const checked = checkBody(kind.request, body)
+  const checked = checkBody(kind.request, given.body)
   if ("data" in checked) return checked.data
-  throw unprocessables((await judgeBody(c, kind, body)).faults)
+  throw refused(given, (await judgeBody(c, kind, given)).faults)
 }
 
 /** The job that a request asks for; 422 with all that is wrong with it. Writes nothing. */
@@ -63,24 +77,30 @@ export async function draftRequest<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   request: Input,
+  given: GivenBody,
 ): Promise<JobDraft> {
-  const { faults, inputs } = await judgeFields(c, kind, request, new Set())
-  if (faults.length > 0) throw unprocessables(faults)
+  const body = { ...given, body: request }
+  const { faults, inputs } = await judgeFields(c, kind, body, new Set())
+  if (faults.length > 0) throw refused(given, faults)
   const { runSecondsMax, fileBytesMax } = c.get("limits")
   const facts = { ...readJobFacts(c, request), runSecondsMax, fileBytesMax }
-  return withImports(kind.plan(request, { ...facts, inputs }), facts, inputs)
+  return withSources(kind.plan(request, { ...facts, inputs }), facts, inputs)
+}
+
+function refused({ tell }: GivenBody, faults: Fault[]): Problem {
+  return unprocessables(tell ? tell(faults) : faults)
 }
 
 /** All that is wrong with a body, what it asks for included as far as that can be read. */
 export async function judgeBody<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  body: object,
+  given: GivenBody,
 ): Promise<{ faults: Fault[]; inputs: FoundInput[] }> {
-  const checked = checkBody(kind.request, body)
+  const checked = checkBody(kind.request, given.body)
   const malformed = "faults" in checked ? checked.faults : []
   const fields = new Set(malformed.map(({ field }) => rootOf(field)))
-  const judged = await judgeFields(c, kind, body, fields)
+  const judged = await judgeFields(c, kind, given, fields)
   const others = judged.faults.filter(({ field }) => !fields.has(rootOf(field)))
   return { ...judged, faults: [...malformed, ...others] }
 }
@@ -89,11 +109,11 @@ export async function judgeBody<Input extends CreateRequest, Usable>(
 async function judgeFields<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  body: object,
+  { body, upload }: GivenBody,
   malformed: ReadonlySet<string>,
 ): Promise<{ faults: Fault[]; inputs: FoundInput[] }> {
   const usable = kind.readUsable(body)
-  const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable))
+  const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable), upload)
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
   const oversized = await judgeRoom(c, rootOf(kind.inputField("")), inputs)
   const urls = kind.urls?.(usable) ?? []
@@ -114,19 +134,24 @@ async function judgeFields<Input extends CreateRequest, Usable>(
 
 /** What is wrong with inputs as a whole: a file that several name counts once. */
 async function judgeRoom(c: AppContext, field: string, inputs: FoundInput[]): Promise<Fault[]> {
-  const sizes = new Map(inputs.map(({ fileId, file }) => [fileId, file?.sizeBytes ?? null]))
+  const sizes = new Map(inputs.map((input) => [input.fileId, sizeOf(input)]))
   if (sizes.values().every((bytes) => bytes === null)) return []
   const message = describeOversize(sizes, await findInputRoom(c.env, c.get("limits")))
   return message === null ? [] : [{ field, code: "inputs_too_large", message }]
 }
 
+function sizeOf({ file, source }: FoundInput): number | null {
+  return source && "sizeBytes" in source ? source.sizeBytes : (file?.sizeBytes ?? null)
+}
+
 /**
- * The account's files that references name, and those that are to be brought in from URLs, each URL
+ * The account's files that references name, the one that came with the request, and those that are to be brought in from URLs, each URL
  * once; and what is wrong with those that cannot be read.
  */
 async function findInputs(
   c: AppContext,
   references: InputReference[],
+  upload?: UploadedInput,
 ): Promise<{ inputs: FoundInput[]; faults: Fault[] }> {
   const origin = publicOrigin(c)
   const read = references.map((each) => ({ ...each, ...readReference(each.reference, origin) }))
@@ -138,7 +163,9 @@ async function findInputs(
   const faults: Fault[] = []
   for (const each of read) {
     const { key, field } = each
-    if ("fileId" in each) {
+    if ("fileId" in each && each.fileId === upload?.fileId) {
+      inputs.push({ key, field, fileId: upload.fileId, file: null, source: upload.stored })
+    } else if ("fileId" in each) {
       inputs.push({ key, field, fileId: each.fileId, file: files.get(each.fileId) ?? null })
     } else if ("url" in each) {
       const source = readImport(c, each.url)

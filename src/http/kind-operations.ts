@@ -9,16 +9,15 @@ import type { Progress } from "../rpc.ts"
 import { listJobs } from "../storage/jobs.ts"
 import type { Job } from "../storage/schema/jobs.ts"
 import { wholeJob } from "../storage/whole-rows.ts"
-import { readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } from "./request.ts"
+import { anyObject, readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } from "./request.ts"
 import { collectionOperations, locationOf, nameOf, statusFilter } from "./collection.ts"
-import { acceptCreate, draftRequest, judgeBody, readRequest } from "./creates.ts"
+import { judgeBody } from "./creates.ts"
+import { formSchema } from "./form-fields.ts"
+import { createsOf } from "./kind-creates.ts"
 import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
-import { Problem, toldFaults, withCode } from "./problem.ts"
+import { toldFaults, withCode } from "./problem.ts"
 import type { AppContext } from "./request.ts"
-
-/** The least that a body must be. */
-const anyObject = z.record(z.string(), z.unknown(), "expected an object of fields")
 
 const faultRecord = z.object({
   field: z.string(),
@@ -77,7 +76,8 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
   kind: JsonKind<Input, Usable, RecordSchema>,
   show: (c: AppContext, id: string, waitMs: number | null) => Promise<object>,
 ): Operation {
-  const { path, title, idField } = kind
+  const { path, title, idField, uploadField } = kind
+  const accept = createsOf(kind)
   return operation({
     method: "post",
     path: `/${path}`,
@@ -86,7 +86,15 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
     tag: path,
     query: NO_QUERY,
     headers: ["Idempotency-Key", "Prefer"],
-    bodies: { "application/json": { schema: kind.request, example: kind.example } },
+    bodies: {
+      "application/json": { schema: kind.request, example: kind.example },
+      ...(uploadField !== undefined && {
+        "multipart/form-data": {
+          schema: formSchema(kind.request, uploadField).meta({ id: `${nameOf(title)}Form` }),
+          example: { file: "(the bytes)" },
+        },
+      }),
+    },
     answer: {
       status: 202,
       description: kind.answersJob
@@ -100,14 +108,11 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
       "payload_too_large",
       "request_timeout",
       "tool_missing",
+      ...(uploadField === undefined ? [] : (["too_many_uploads"] as const)),
       "unsupported_media_type",
     ],
     async handle(c) {
-      const body = await readJson(c, anyObject)
-      const refusal = kind.refuseJobForm?.(body) ?? null
-      if (refusal !== null) throw new Problem("invalid_request", refusal)
-      const request = await readRequest(c, kind, body)
-      const { jobId } = await acceptCreate(c, request, () => draftRequest(c, kind, request))
+      const { jobId } = await accept(c)
       const shown = await show(c, jobId, preferredWaitMs(c))
       const headers = { location: locationOf(c, kind, jobId) }
       return { body: { [idField]: jobId, ...shown }, headers }
@@ -154,7 +159,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
     errors: ["payload_too_large", "request_timeout", "unsupported_media_type"],
     async handle(c) {
       const body = await readJson(c, anyObject)
-      const { faults, inputs } = await judgeBody(c, kind, body)
+      const { faults, inputs } = await judgeBody(c, kind, { body })
       const errors = toldFaults([...idempotencyKeyFaults(c), ...faults]).map(withCode)
       const shown = preview.show(kind.readUsable(body), inputs)
       return { body: { valid: errors.length === 0, ...shown, errors } }

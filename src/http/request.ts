@@ -9,7 +9,7 @@ import type { AccountDatabase } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
 import { openBody } from "./body.ts"
 import { Problem, unprocessables } from "./problem.ts"
-import type { z } from "zod"
+import { z } from "zod"
 
 /** What the shared steps of a request leave for its handler. */
 export type App = {
@@ -82,13 +82,21 @@ export async function readIdempotency(
 const JSON_BYTES_MAX = 1024 * 1024
 const READ_BYTES = 64 * 1024
 
+/** The least that a JSON body must be. */
+export const anyObject = z.record(z.string(), z.unknown(), "expected an object of fields")
+
+/** Whether a request says that its body is JSON. */
+export function isJson(c: AppContext): boolean {
+  const type = c.req.header("content-type") ?? ""
+  return /^application\/(?:[\w.+-]+\+)?json\b/i.test(type)
+}
+
 /** The JSON body of a request, checked; 413, 415 or 422 where it cannot be used. */
 export async function readJson<Schema extends z.ZodType>(
   c: AppContext,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const type = c.req.header("content-type") ?? ""
-  if (!/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) {
+  if (!isJson(c)) {
     throw new Problem("unsupported_media_type", "Send the body as application/json.")
   }
   return parseBody(schema, parseJson(await readText(c)))

@@ -34,3 +34,14 @@ export const createFields = {
     .meta({ description: "Jobs of the account with a higher priority start first." })
     .default(50),
 }
+
+/** The part of a form that is a file; or else a field names one. */
+export function filePart(otherField: string) {
+  return z
+    .string()
+    .optional()
+    .meta({
+      description: `The file; or else ${otherField}.`,
+      override: { type: "string", format: "binary" },
+    })
+}

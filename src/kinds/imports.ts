@@ -2,15 +2,13 @@ import { IMPORT_KEY, importTask } from "../contract/tasks/import.ts"
 import { probeTask } from "../contract/tasks/probe.ts"
 import { draftTask } from "../storage/job-drafts.ts"
 import type { JobDraft, JobFacts, TaskDraft } from "../storage/job-drafts.ts"
-import type { FoundInput } from "./kind.ts"
 import type { ImportUrl } from "./import-url.ts"
 
 // What comes from a URL is brought in by a task of the job that needs it, and probed by a second
 // one. The File has the id of the task that brings it in.
 
-/** Of the progress of a job, in percent: what its imports are together, and their probes. */
-const IMPORTS_WEIGHT = 30
-const PROBES_WEIGHT = 1
+/** Of the progress of a job: its probe, beside the weight of what comes before and after. */
+export const PROBE_WEIGHT = 1
 
 /** What the tasks of an import are limited by. */
 export type ImportLimits = { fileBytesMax: number; runSecondsMax: number }
@@ -54,7 +52,7 @@ export function draftImport(
   const probe = draftTask(facts, {
     jobId,
     pool: probeTask.pool(work),
-    weight: PROBES_WEIGHT,
+    weight: PROBE_WEIGHT,
     work,
     inputs: [{ key, fileId }],
     blocked: true,
@@ -63,32 +61,4 @@ export function draftImport(
   const state = "waiting" as const
   const file = { id: fileId, jobId, name, source: "import" as const, sourceUrl, state, createdAt }
   return { tasks: [bringIn, probe], file }
-}
-
-/** A draft with what brings in those of its inputs that are URLs, each of these once. */
-export function withImports(
-  draft: JobDraft,
-  facts: JobFacts & ImportLimits,
-  inputs: readonly FoundInput[],
-): JobDraft {
-  const sources = new Map(
-    inputs.flatMap(({ key, fileId, source }) =>
-      source ? [[fileId, { key, source }] as const] : [],
-    ),
-  )
-  if (sources.size === 0) return draft
-  const { id: jobId } = draft.job
-  const imports = [...sources].map(([fileId, named]) => {
-    const shared = { jobId, isOptional: true, weight: IMPORTS_WEIGHT }
-    return draftImport(facts, facts, { ...shared, ...named, fileId })
-  })
-  const ownWeight = (100 - IMPORTS_WEIGHT - PROBES_WEIGHT) * sources.size
-  const own = draft.tasks.map(({ task, ...planned }) => {
-    return { ...planned, task: { ...task, weight: ownWeight * (task.weight ?? 1) } }
-  })
-  return {
-    ...draft,
-    tasks: [...imports.flatMap(({ tasks }) => tasks), ...own],
-    files: [...imports.map(({ file }) => file), ...draft.files],
-  }
 }

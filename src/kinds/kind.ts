@@ -10,7 +10,7 @@ import type { File } from "../storage/schema/files.ts"
 import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import type { Task } from "../storage/schema/tasks.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
-import type { ImportUrl } from "./import-url.ts"
+import type { InputSource } from "./sources.ts"
 
 /** What a task stored and reported, parsed by the definition of its kind. */
 export type FinishedTask = { task: Task; result: TaskResult }
@@ -59,6 +59,8 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   outputUrl?(base: string, jobId: string, name: string): string
   /** Why a job of this request cannot be done again; null where it can. */
   refuseRetry?(request: unknown): string | null
+  /** The kept request of a job that is done again, where it names Files that come anew, by their ids. */
+  requestAgain?(request: unknown, newIds: ReadonlyMap<string, string>): unknown
 }
 
 /** An input that a request names: its key, the field it stands in, and how it is named. */
@@ -66,14 +68,14 @@ export type InputReference = { key: string; field: string; reference: string }
 
 /**
  * An input of a request that is a file; `file` is null where the account has none such, and where it
- * is to be brought in first, from `source`.
+ * comes with the job, from `source`.
  */
 export type FoundInput = {
   key: string
   field: string
   fileId: string
   file: File | null
-  source?: ImportUrl
+  source?: InputSource
 }
 
 /** What a plan is made from beside the request. */
@@ -101,6 +103,11 @@ export type JsonKind<
   /** Whether the answer to a create is the Job too, for callers who know that form alone. */
   answersJob?: boolean
   request: z.ZodType<Input>
+  /**
+   * The field of the request in whose place a create may have the part `file` of a multipart body:
+   * the bytes of a file, which is stored and then stands there by its id.
+   */
+  uploadField?: string
   /** A request that works, for the documentation; tests send it, with a file as EXAMPLE_INPUT. */
   example: unknown
   /** What can be used of a body that does not fit the schema, so that all its faults are told at once. */

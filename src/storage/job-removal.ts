@@ -5,8 +5,7 @@ import { deliveryPrefix, jobPrefix, prefixOf } from "./objects.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import { files } from "./schema/files.ts"
 import { idempotency, jobs, metadataLookups } from "./schema/jobs.ts"
-import { isFinal } from "./schema/states.ts"
-import type { FileSource } from "./schema/states.ts"
+import { isFinal, isOfCaller } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
 import { listOldLookups } from "./metadata-lookups.ts"
@@ -55,11 +54,6 @@ export async function removeJob(
       .where(and(eq(idempotency.accountId, accountId), eq(idempotency.jobId, jobId))),
     database.delete(jobs).where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId))),
   ])
-}
-
-/** Whether a file is what its caller gave a job to work on. */
-function isOfCaller(source: FileSource): boolean {
-  return source === "import" || source === "upload"
 }
 
 /** Whether a job or a task of it has values in R2. */

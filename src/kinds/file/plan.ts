@@ -1,49 +1,22 @@
-import { probeTask } from "../../contract/tasks/probe.ts"
 import { newId } from "../../ids.ts"
-import { draftJob, draftTask } from "../../storage/job-drafts.ts"
+import { draftJob } from "../../storage/job-drafts.ts"
 import type { JobDraft, JobFacts } from "../../storage/job-drafts.ts"
 import type { ImportUrl } from "../import-url.ts"
 import { draftImport } from "../imports.ts"
 import type { ImportLimits } from "../imports.ts"
-
-/** A file whose bytes are stored already, by the upload that holds them. */
-export type StoredUpload = {
-  upload: { id: string; objectKey: string }
-  name: string
-  contentType: string
-  sizeBytes: number
-}
+import { draftUpload } from "../uploads.ts"
+import type { StoredUpload } from "../uploads.ts"
 
 /** The job of an uploaded file: one task that probes it. */
 export function planUpload(stored: StoredUpload, facts: JobFacts): JobDraft {
   const id = newId()
-  const { name, contentType, sizeBytes, upload } = stored
-  const work = { kind: "probe" as const, input_bytes: sizeBytes }
+  const made = { jobId: id, fileId: id, key: "file", isOptional: false }
+  const { task, file } = draftUpload(facts, stored, made)
   return {
-    job: draftJob(facts, { id, kind: "file", request: { name } }),
-    tasks: [
-      draftTask(facts, {
-        jobId: id,
-        pool: probeTask.pool(work),
-        work,
-        inputs: [{ key: "file", fileId: id }],
-        blocked: false,
-      }),
-    ],
-    files: [
-      {
-        id,
-        jobId: id,
-        name,
-        contentType,
-        sizeBytes,
-        source: "upload",
-        state: "waiting",
-        objectKey: upload.objectKey,
-        createdAt: facts.now,
-      },
-    ],
-    uploadId: upload.id,
+    job: draftJob(facts, { id, kind: "file", request: { name: stored.name } }),
+    tasks: [task],
+    files: [file],
+    uploadId: stored.upload.id,
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { createFields } from "../create-fields.ts"
+import { createFields, filePart } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
 
 const jsonText = z.string().transform((text, context) => {
@@ -35,13 +35,7 @@ export type FileFields = z.infer<typeof fileFields>
 /** The whole form of POST /files, for its documentation. */
 export const fileForm = z
   .strictObject({
-    file: z
-      .string()
-      .optional()
-      .meta({
-        description: "The file; or else file_url.",
-        override: { type: "string", format: "binary" },
-      }),
+    file: filePart("file_url"),
     file_url: fileUrl.optional(),
     webhook: createFields.webhook.unwrap().unwrap().optional(),
     metadata: z.string().optional().meta({ description: "A JSON object of texts." }),

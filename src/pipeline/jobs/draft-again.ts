@@ -1,9 +1,12 @@
 import { importTask } from "../../contract/tasks/import.ts"
+import { probeTask } from "../../contract/tasks/probe.ts"
 import { newId } from "../../ids.ts"
 import { nameOfUrl } from "../../kinds/file-name.ts"
-import { poolOfTask } from "../../kinds/registry.ts"
+import { kindOf, poolOfTask } from "../../kinds/registry.ts"
 import { draftInputs, draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
 import type { JobDraft, JobFacts } from "../../storage/job-drafts.ts"
+import type { File } from "../../storage/schema/files.ts"
+import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
 import type { TaskInputRow } from "../../storage/tasks.ts"
@@ -22,7 +25,9 @@ export function draftAgain(before: JobSnapshot, inputs: TaskInputRow[]): JobDraf
   const { job, files } = before
   const id = newId()
   const facts: JobFacts = { ...job, now: Date.now(), retryOf: job.id }
-  const tasks = before.tasks.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const tasks = before.tasks
+    .filter((task) => !isProbeOfUpload(task, job, inputs))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
   // What is brought in has the id of its task, which is that of its job where it is the job's own.
   const imports = new Map(
     tasks.filter(isImport).map((task) => {
@@ -40,6 +45,7 @@ export function draftAgain(before: JobSnapshot, inputs: TaskInputRow[]): JobDraf
   function inputAgain(input: TaskInputRow) {
     const source = imports.get(input.fileId)
     if (source) return { ...input, fileId: source.id, source }
+    if (isUploadWith(job, input.file)) return { ...input, awaitsProbe: false }
     const own = files.find((file) => file.id === input.fileId)
     if (!own) return input
     const output = outputs.find((file) => file.outputKey === own.outputKey)
@@ -56,11 +62,24 @@ export function draftAgain(before: JobSnapshot, inputs: TaskInputRow[]): JobDraf
       ...draftInputs(own.map(inputAgain)),
     })
   }
+  const newIds = new Map([...imports].map(([before, { id: now }]) => [before, now]))
+  const request = kindOf(job.kind).requestAgain?.(job.request, newIds) ?? job.request
   return {
-    job: draftJob(facts, { id, kind: job.kind, request: job.request }),
+    job: draftJob(facts, { id, kind: job.kind, request }),
     tasks: tasks.map(taskAgain),
     files: [...imports.values(), ...outputs],
   }
+}
+
+/** Whether a file is an upload that came with a job, and is a File of its own since that is over. */
+function isUploadWith({ id }: Job, file: File | null): boolean {
+  return file?.source === "upload" && file.jobId === id && file.id !== id
+}
+
+/** Whether a task probed an upload that came with the job, which was settled with it. */
+function isProbeOfUpload({ id, work }: Task, job: Job, inputs: TaskInputRow[]): boolean {
+  const isOfUpload = inputs.some(({ taskId, file }) => taskId === id && isUploadWith(job, file))
+  return work.kind === probeTask.name && isOfUpload
 }
 
 function isImport({ work }: Task): boolean {

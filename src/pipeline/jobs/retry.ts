@@ -32,7 +32,7 @@ export async function retryJob(
   const before = await wholeSnapshot(env.MEDIA, read)
   const inputs = await listTaskInputs(database, job.id)
   const gone = inputs.filter((input) => isGone(input, before)).map(({ key }) => key)
-  if (gone.length > 0) return { gone }
+  if (gone.length > 0) return { gone: [...new Set(gone)] }
   const stored = before.files.find(
     ({ id, objectKey, source }) => id === job.id && objectKey !== null && source !== "import",
   )

@@ -1,6 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
-import { importTask } from "../../contract/tasks/import.ts"
 import type { File } from "../../storage/schema/files.ts"
+import { isOfCaller } from "../../storage/schema/states.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
 import type { JobSnapshot } from "../../storage/transitions.ts"
 
@@ -35,16 +35,15 @@ export function jobFailure({ inputs }: JobSnapshot, { id }: Task, failure: Failu
 export type FailedImport = { task: Task; failure: Failure }
 
 /**
- * What the end of a job that needed it makes of a file that it brings in: it stays a File of the
- * account. Null for a file that is the job's own.
+ * What the end of a job that needed it makes of a file that came with it, be it brought in or
+ * uploaded: it stays a File of the account. Null for a file that is the job's own.
  */
-export function endedImport(
-  { job, tasks }: JobSnapshot,
+export function endedInput(
+  { job }: JobSnapshot,
   file: File,
   { now, failed }: { now: number; failed: FailedImport | undefined },
 ): Partial<File> | null {
-  const isBroughtIn = tasks.some(({ id, work }) => id === file.id && work.kind === importTask.name)
-  if (!isBroughtIn || file.id === job.id) return null
+  if (!isOfCaller(file.source) || file.id === job.id) return null
   if (file.objectKey !== null) {
     const probeError = "It was not probed, since the job that needed it ended before."
     return { state: "succeeded", completedAt: now, probeError }

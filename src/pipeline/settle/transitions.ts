@@ -13,7 +13,7 @@ import type { Task } from "../../storage/schema/tasks.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { isBudgetSpent, mayHandOver, requeuedTask, runnerLost } from "./attempts.ts"
 import type { AttemptFailure } from "./attempts.ts"
-import { endedImport, jobFailure } from "./input-failures.ts"
+import { endedInput, jobFailure } from "./input-failures.ts"
 import type { FailedImport } from "./input-failures.ts"
 
 export type TerminalReport = Extract<Report, { kind: "finished" | "failed" | "interrupted" }>
@@ -228,8 +228,8 @@ function runningTask(snapshot: JobSnapshot, taskId: string, fence: number): Task
 
 /** What a file that is still to come is once its job is over. */
 function endedFile(snapshot: JobSnapshot, file: File, end: JobEnd): Partial<File> {
-  const imported = endedImport(snapshot, file, { now: end.now, failed: end.failed })
-  if (imported) return imported
+  const ofCaller = endedInput(snapshot, file, { now: end.now, failed: end.failed })
+  if (ofCaller) return ofCaller
   return {
     state: "failed",
     completedAt: end.now,

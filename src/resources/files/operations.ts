@@ -50,10 +50,7 @@ const upload = operation({
     "unsupported_media_type",
   ],
   async handle(c) {
-    const created = createFile(c)
-    // A caller that hangs up must not stop what was begun from being removed.
-    c.executionCtx.waitUntil(created.catch(() => undefined))
-    const id = await created
+    const id = await createFile(c)
     const found = await find(c, id, preferredWaitMs(c))
     if (!found) throw notFound("file")
     const whole = await wholeFound(c, found)

@@ -18,3 +18,8 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number]
  */
 export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]
+
+/** Whether a file is what its caller gave a job to work on. */
+export function isOfCaller(source: FileSource): boolean {
+  return source === "import" || source === "upload"
+}

@@ -2,8 +2,9 @@ import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
 import { newId } from "../../../src/ids.ts"
 import { command } from "../../../src/kinds/command/kind.ts"
-import { withImports } from "../../../src/kinds/imports.ts"
 import type { FoundInput } from "../../../src/kinds/kind.ts"
+import { withSources } from "../../../src/kinds/sources.ts"
+import type { InputSource } from "../../../src/kinds/sources.ts"
 import { inputFailure } from "../../../src/pipeline/dispatch/reconcile.ts"
 import { endJob, settle, transitionJob } from "../../../src/pipeline/settle/settle.ts"
 import { requeueTransition } from "../../../src/pipeline/settle/transitions.ts"
@@ -18,7 +19,7 @@ import { readSnapshot } from "../../../src/storage/transitions.ts"
 import type { JobSnapshot } from "../../../src/storage/transitions.ts"
 import { jobFacts } from "../../support/job-facts.ts"
 
-// The life of a job whose command waits for files that the job brings in first: a dispatcher and its
+// The life of a job whose command waits for files that come with it, brought in or uploaded: a dispatcher and its
 // runners do what they may in any order, lose runs, repeat reports and send those of lost runs, while
 // the caller cancels and deletes. D1 and all that decides are the real ones.
 
@@ -49,9 +50,10 @@ async function makeJob(): Promise<string> {
   const facts = { ...jobFacts("https://receiver.example/"), runSecondsMax: 1, fileBytesMax: 10 }
   const count = 1 + Math.floor(random() * 3)
   const inputs: FoundInput[] = Array.from({ length: count }, (_, index) => {
-    const url = `https://media.example/${index}.mp4`
-    const source = { url, sourceUrl: url, name: `${index}.mp4` }
-    return { key: `in_${index}`, field: "", fileId: newId(), file: null, source }
+    const fileId = newId()
+    const isUpload = index === 0 && random() < 0.4
+    const source = isUpload ? uploadOf(fileId) : importOf(`https://media.example/${index}.mp4`)
+    return { key: `in_${index}`, field: "", fileId, file: null, source }
   })
   const request = {
     input_files: {},
@@ -59,9 +61,18 @@ async function makeJob(): Promise<string> {
     ffmpeg_command: "ffmpeg -i x out_1",
     priority: 50,
   }
-  const draft = withImports(command.plan(request, { ...facts, inputs }), facts, inputs)
+  const draft = withSources(command.plan(request, { ...facts, inputs }), facts, inputs)
   await createJob(database, draft)
   return draft.job.id
+}
+
+function importOf(url: string): InputSource {
+  return { url, sourceUrl: url, name: "film.mp4" }
+}
+
+function uploadOf(id: string): InputSource {
+  const upload = { id, objectKey: `${accountId}/files/${id}/file` }
+  return { upload, name: "film.mp4", contentType: "video/mp4", sizeBytes: 7 }
 }
 
 async function read(jobId: string): Promise<JobSnapshot> {
@@ -93,7 +104,7 @@ async function dispatch(jobId: string): Promise<void> {
   if (claimed?.task.work.kind !== "command") return
   // A File may have been deleted since; what is there is over and stored.
   const { files } = await read(jobId)
-  const brought = files.filter(({ source }) => source === "import")
+  const brought = files.filter(isOfCaller)
   expect(brought.filter(({ state, objectKey }) => !isFinal(state) || !objectKey)).toEqual([])
 }
 
@@ -142,7 +153,7 @@ async function loseRun(jobId: string): Promise<void> {
 }
 
 async function deleteFile(jobId: string): Promise<void> {
-  const file = pick((await read(jobId)).files.filter(({ source }) => source === "import"))
+  const file = pick((await read(jobId)).files.filter(isOfCaller))
   if (file) await removeFile(database, file, Date.now())
 }
 
@@ -180,9 +191,11 @@ async function check(jobId: string): Promise<string> {
   expect(files.filter(({ state }) => !isFinal(state))).toEqual([])
   const types = env.DB.prepare("select type from deliveries where job_id = ?").bind(jobId)
   expect((await types.all()).results).toEqual([{ type: `command.${job.state}` }])
-  const brought = files.filter(({ source }) => source === "import")
+  const brought = files.filter(isOfCaller)
   const isStored = brought.map(({ objectKey }) => objectKey !== null)
-  const ended = brought.map(({ id }) => tasks.find((task) => task.id === id)?.state)
+  const ended = brought.map(({ id, source }) =>
+    source === "upload" ? "succeeded" : tasks.find((task) => task.id === id)?.state,
+  )
   expect(isStored).toEqual(ended.map((state) => state === "succeeded"))
   expect(brought.filter(({ objectKey, errorCode }) => !objectKey && !errorCode)).toEqual([])
   const left = env.DB.prepare("select prefix from garbage where prefix like ?")
@@ -192,6 +205,10 @@ async function check(jobId: string): Promise<string> {
   expect(isDone && tasks.some(({ state }) => state !== "succeeded")).toBe(false)
   expect(files.some(({ source, objectKey }) => source === "output" && objectKey)).toBe(isDone)
   return job.state
+}
+
+function isOfCaller({ source }: { source: string }): boolean {
+  return source === "import" || source === "upload"
 }
 
 function liesBelow(prefix: string) {

@@ -1,0 +1,86 @@
+import type { Fault } from "../faults.ts"
+import type { StoredUpload } from "../kinds/uploads.ts"
+import { openIncomingFile } from "../pipeline/uploads/incoming-file.ts"
+import type { IncomingFile } from "../pipeline/uploads/incoming-file.ts"
+import { receiveMultipart } from "./multipart.ts"
+import type { FilePart } from "./multipart.ts"
+import { storageFull, unprocessable } from "./problem.ts"
+import { readIdempotencyKey } from "./request.ts"
+import type { AppContext } from "./request.ts"
+import { withUploadPlace } from "./upload-places.ts"
+
+/** A multipart body that was received: its fields as texts, and its file where it has one. */
+export type FileForm = {
+  fields: Record<string, string>
+  /** Stores the end of the file; 422 where it is empty, 507 where there is no room for it. */
+  storeFile: (() => Promise<StoredFile>) | null
+}
+
+/** A file of a form; `digest` is that of its bytes where the request can be sent again. */
+export type StoredFile = StoredUpload & { digest?: string }
+
+/**
+ * Receives a multipart body and makes a job of it; what its file stored is removed unless the job is
+ * new and has taken it.
+ */
+export async function withFileForm<Made extends { replayed: boolean }>(
+  c: AppContext,
+  make: (form: FileForm) => Promise<Made>,
+): Promise<Made> {
+  const made = withUploadPlace(c, () => receiveForm(c, make))
+  // A caller that hangs up must not stop what was begun from being removed.
+  c.executionCtx.waitUntil(made.catch(() => undefined))
+  return await made
+}
+
+async function receiveForm<Made extends { replayed: boolean }>(
+  c: AppContext,
+  make: (form: FileForm) => Promise<Made>,
+): Promise<Made> {
+  const isHashed = readIdempotencyKey(c) !== null
+  const opened: IncomingFile[] = []
+  let isTaken = false
+  try {
+    const { fields, file } = await receiveMultipart(c, (part) => {
+      const incoming = openIncomingFile(c.env, c.get("account").id, { ...part, isHashed })
+      opened.push(incoming)
+      return incoming
+    })
+    const [incoming] = opened
+    const storeFile = file && incoming ? () => finishFile(file, incoming) : null
+    const made = await make({ fields: Object.fromEntries(fields), storeFile })
+    isTaken = !made.replayed
+    return made
+  } finally {
+    for (const incoming of isTaken ? [] : opened) await incoming.abandon()
+  }
+}
+
+async function finishFile(
+  { name, contentType }: FilePart,
+  incoming: IncomingFile,
+): Promise<StoredFile> {
+  const stored = await incoming.finish()
+  if (!stored) throw storageFull()
+  if (stored.sizeBytes === 0) throw unprocessable("file", "it is empty")
+  return { ...stored, name, contentType }
+}
+
+/** The fault of a body that has neither a file nor what may stand for one in `field`. */
+export function noFile(field: string): Fault {
+  return { field: "file", message: `give file or ${field}` }
+}
+
+/** The fault of a body that has both. */
+export function fileTwice(field: string): Fault {
+  return { field, message: `give file or ${field}, not both` }
+}
+
+/** Faults of a JSON body whose file may be named by `field`, where it is in the body as `file`. */
+export function explainFile(faults: Fault[], body: object, field: string): Fault[] {
+  const message = `the bytes of a file come as multipart/form-data; a JSON body has a ${field}`
+  const isMeant = "file" in body && !(field in body)
+  return faults
+    .filter((fault) => !(isMeant && fault.field === field))
+    .map((fault) => (fault.field === "file" ? { ...fault, message } : fault))
+}
