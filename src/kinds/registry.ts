@@ -4,6 +4,7 @@ import { command } from "./command/kind.ts"
 import { fetch } from "./fetch/kind.ts"
 import { file } from "./file/kind.ts"
 import { metadata } from "./metadata/kind.ts"
+import { normalize } from "./normalize/kind.ts"
 import { fileUrl } from "./file-links.ts"
 import type { Retention } from "../retention.ts"
 import type { AnyJsonKind, Kind } from "./kind.ts"
@@ -17,6 +18,7 @@ const KINDS: readonly (Kind | AnyJsonKind)[] = [
   command,
   fetch,
   metadata,
+  normalize,
 ]
 
 const kinds = new Map<string, Kind>(KINDS.map((kind) => [kind.name, kind]))

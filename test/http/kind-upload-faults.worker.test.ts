@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from "vitest"
+import { accountOf } from "../support/bundle.ts"
+import { makeCaller } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+import { leftOver, media, NOTHING, sendForm } from "../support/kind-upload.ts"
+import type { Part } from "../support/kind-upload.ts"
+import { readProblem } from "../support/problem.ts"
+
+let caller: Caller
+let accountId: string
+
+beforeEach(async () => {
+  caller = await makeCaller(`refused uploads ${crypto.randomUUID()}`)
+  accountId = await accountOf(caller)
+})
+
+describe("a create with a file that is refused", () => {
+  it.each<[string, Part[], string[]]>([
+    ["nothing", [["loudnorm_i", "-16"]], ["file"]],
+    ["an empty file", [["file", media("")]], ["file"]],
+    [
+      "two files",
+      [
+        ["file", media()],
+        ["file", media()],
+      ],
+      ["file"],
+    ],
+    ["another file field", [["sound", media()]], ["sound"]],
+    ["a file in the place of a field", [["file_url", media()]], ["file_url"]],
+    [
+      "both",
+      [
+        ["file", media()],
+        ["file_url", "https://media.example/a.wav"],
+      ],
+      ["file_url"],
+    ],
+    [
+      "a field twice",
+      [
+        ["loudnorm_i", "-16"],
+        ["loudnorm_i", "-17"],
+        ["file", media()],
+      ],
+      ["loudnorm_i"],
+    ],
+    [
+      "all kinds of fields",
+      [
+        ["file", media()],
+        ["loudnorm_i", "loud"],
+        ["loudnorm_lra", "0.9"],
+        ["loudnorm_tp", ""],
+        ["metadata", "{"],
+        ["priority", "1.5"],
+        ["webhook", "http://10.0.0.1/"],
+        ["colour", "red"],
+      ],
+      ["loudnorm_i", "loudnorm_lra", "loudnorm_tp", "metadata", "priority", "colour", "webhook"],
+    ],
+    [
+      "both, and more",
+      [
+        ["file", media()],
+        ["file_url", "x"],
+        ["loudnorm_i", "x"],
+      ],
+      ["file_url", "loudnorm_i"],
+    ],
+    ["a reference to nothing", [["file_url", `svc_id://${crypto.randomUUID()}`]], ["file_url"]],
+  ])("says each fault of %s and keeps nothing", async (_, parts, fields) => {
+    const answer = await sendForm(caller, parts)
+    expect(answer.status).toBe(422)
+    expect((await readProblem(answer)).details.map(({ field }) => field)).toEqual(fields)
+    expect(await leftOver(accountId)).toEqual(NOTHING)
+  })
+
+  it("has the words of a JSON body for what a text is not", async () => {
+    const given = {
+      file_url: "x",
+      loudnorm_i: "loud",
+      loudnorm_tp: 0.5,
+      metadata: [],
+      priority: "x",
+    }
+    const json = await readProblem(await caller.post("/normalize", given))
+    const form = await readProblem(
+      await sendForm(caller, [
+        ["file_url", "x"],
+        ["loudnorm_i", "loud"],
+        ["loudnorm_tp", "0.5"],
+        ["metadata", "[]"],
+        ["priority", "x"],
+      ]),
+    )
+    expect(form.details).toEqual(json.details)
+    expect(form.details.length).toBe(5)
+  })
+
+  it("says of a JSON body with a file how that comes", async () => {
+    const answer = await caller.post("/normalize", { file: "bytes", loudnorm_i: 1 })
+    expect(answer.status).toBe(422)
+    const { details } = await readProblem(answer)
+    expect(details.map(({ field }) => field)).toEqual(["loudnorm_i", "file"])
+    expect(JSON.stringify(details)).toContain("multipart/form-data")
+  })
+
+  it("is 413 for a file over the limit, and keeps nothing", async () => {
+    const answer = await sendForm(caller, [["file", media("x".repeat(32 * 1024 * 1024))]])
+    expect(answer.status).toBe(413)
+    expect(await leftOver(accountId)).toEqual(NOTHING)
+  })
+})
+
+describe("a create with a file and an Idempotency-Key", () => {
+  async function sendOnce(content: string, loudness: string, name = "talk.wav") {
+    const parts: Part[] = [
+      ["loudnorm_i", loudness],
+      ["file", media(content, name)],
+    ]
+    const answer = await sendForm(caller, parts, { "idempotency-key": "once" })
+    const isReplayed = answer.headers.get("idempotent-replayed")
+    const { normalization_id: id } = await answer.json<{ normalization_id?: string }>()
+    return { status: answer.status, id, isReplayed }
+  }
+
+  it("is one job for the same bytes, name and fields, and keeps them once", async () => {
+    const first = await sendOnce("bytes", "-16")
+    expect(first).toMatchObject({ status: 202, isReplayed: null })
+    expect(await sendOnce("bytes", "-16.0")).toEqual({ ...first, isReplayed: "true" })
+    for (const other of [
+      await sendOnce("bytez", "-16"),
+      await sendOnce("bytes", "-17"),
+      await sendOnce("bytes", "-16", "other.wav"),
+    ]) {
+      expect(other.status).toBe(409)
+    }
+    expect(await leftOver(accountId)).toMatchObject({ files: 2, uploads: 0, jobs: 1, objects: 1 })
+  })
+
+  it("is one job in both forms where a URL names the file", async () => {
+    const headers = { "idempotency-key": "form", "content-type": "application/json" }
+    const file_url = "https://media.example/a.wav"
+    const body = JSON.stringify({ file_url, loudnorm_i: -16 })
+    const json = await caller.call("/normalize", { method: "POST", body, headers })
+    const form = await sendForm(
+      caller,
+      [
+        ["file_url", file_url],
+        ["loudnorm_i", "-16"],
+      ],
+      { "idempotency-key": "form" },
+    )
+    expect(await form.json()).toEqual(await json.json())
+  })
+})
