@@ -63,8 +63,16 @@ describe("a create with a file", () => {
     expect(await readinessOf(accountId, task.id)).toEqual(["pending"])
     expect(await endTask(await findTask(accountId, id, "probe"), PROBED)).toBe("ok")
     expect(await readinessOf(accountId, task.id)).toEqual(["ready"])
-    const waited = await caller.call(`/files/${fileId}`, { headers: { prefer: "wait=5" } })
-    expect(await waited.json()).toMatchObject({ ...expected, status: "success" })
+    expect(await read(`/files/${fileId}`)).toMatchObject({ ...expected, status: "success" })
+  })
+
+  it("makes a File that can be waited for, whatever its job does after", async () => {
+    const { id, fileId } = await create()
+    const headers = { prefer: "wait=20" }
+    const waiting = caller.call(`/files/${fileId}`, { headers })
+    await endTask(await findTask(accountId, id, "probe"), PROBED)
+    expect(await (await waiting).json()).toMatchObject({ id: fileId, status: "success" })
+    expect(await read(`/normalize/${id}`)).toMatchObject({ status: "running" })
   })
 
   it("goes on with a file that is no media, which is a File all the same", async () => {

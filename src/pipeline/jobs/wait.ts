@@ -2,9 +2,12 @@ import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
 import { databaseOf } from "../../storage/database.ts"
+import { findFile } from "../../storage/files.ts"
+import type { FileWithJob } from "../../storage/files.ts"
 import { findJob } from "../../storage/jobs.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
+import type { State } from "../../storage/schema/states.ts"
 
 /** An answer of the dispatcher can be lost: after so long without one D1 is read again. */
 const SILENCE_MS = 10_000
@@ -14,14 +17,42 @@ export type JobId = { accountId: string; jobId: string }
 
 /** The job at its end, or as it is once `timeoutMs` are over; null where the account has none. */
 export async function awaitEnd(env: Env, id: JobId, timeoutMs: number | null): Promise<Job | null> {
+  const read = async () => await findJob(databaseOf(env, id.accountId), id.jobId)
+  return await awaitFinal(env, { id, read, stateOf: ({ state }) => state }, timeoutMs)
+}
+
+/**
+ * A file at its end, which may be long before that of the job that it came with, or as it is once
+ * `timeoutMs` are over; null where the account has none.
+ */
+export async function awaitFileEnd(
+  env: Env,
+  { accountId, fileId }: { accountId: string; fileId: string },
+  timeoutMs: number | null,
+): Promise<FileWithJob | null> {
+  const read = async () => await findFile(databaseOf(env, accountId), fileId)
+  const found = await read()
+  if (!found || !timeoutMs || isFinal(found.file.state)) return found
+  const id = { accountId, jobId: found.file.jobId }
+  return await awaitFinal(env, { id, read, stateOf: ({ file }) => file.state }, timeoutMs)
+}
+
+/** Reads what a job brings to its end until it is there, or the time is over. */
+async function awaitFinal<Row>(
+  env: Env,
+  awaited: { id: JobId; read: () => Promise<Row | null>; stateOf: (row: Row) => State },
+  timeoutMs: number | null,
+): Promise<Row | null> {
   const since = Date.now()
   let seen: SeenJob | null = null
   for (;;) {
     const leftMs = leftOf(since, timeoutMs ?? 0)
     // A change between this answer and the read of D1 is not missed: the next answer tells of it.
-    const change: JobChange | null = timeoutMs ? await nextChange(env, id, seen, leftMs) : null
-    const job = await findJob(databaseOf(env, id.accountId), id.jobId)
-    if (!job || isFinal(job.state) || leftOf(since, timeoutMs ?? 0) === 0) return job
+    const change: JobChange | null = timeoutMs
+      ? await nextChange(env, awaited.id, seen, leftMs)
+      : null
+    const row = await awaited.read()
+    if (!row || isFinal(awaited.stateOf(row)) || leftOf(since, timeoutMs ?? 0) === 0) return row
     if (change) seen = { version: change.version }
   }
 }

@@ -12,7 +12,7 @@ import type { FileRecord } from "../../kinds/file/record.ts"
 import { fileForm, fileImport, IMPORT_EXAMPLE } from "../../kinds/file/request.ts"
 import { statesOf } from "../../kinds/record-fields.ts"
 import { deleteFile } from "../../pipeline/jobs/delete.ts"
-import { progressOf, awaitEnd } from "../../pipeline/jobs/wait.ts"
+import { progressOf, awaitFileEnd } from "../../pipeline/jobs/wait.ts"
 import { findFile, findLargeMember, findStored, listFiles } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { File } from "../../storage/schema/files.ts"
@@ -118,11 +118,9 @@ function playSeconds({ bundle }: File): number {
   return Math.min(Math.ceil(bundle?.durationSeconds ?? 0), PLAY_SECONDS_MAX)
 }
 
-/** A file, once its job is over or its caller no longer wants to wait for that. */
+/** A file, once it is there and probed or its caller no longer wants to wait for that. */
 async function find(c: AppContext, id: string, waitMs: number | null): Promise<FileWithJob | null> {
-  const accountId = c.get("account").id
-  if (waitMs !== null) await awaitEnd(c.env, { accountId, jobId: id }, waitMs)
-  return await findFile(c.get("database"), id)
+  return await awaitFileEnd(c.env, { accountId: c.get("account").id, fileId: id }, waitMs)
 }
 
 async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {

@@ -1,0 +1,223 @@
+import { env } from "cloudflare:workers"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { normalizeTask } from "../../../src/contract/tasks/normalize.ts"
+import { accountOf, startTask } from "../../support/bundle.ts"
+import { makeCaller, upload } from "../../support/caller.ts"
+import type { Caller } from "../../support/caller.ts"
+import { normalizeResult } from "../../support/normalized.ts"
+import { readProblem } from "../../support/problem.ts"
+import { endTask, findTask, imported, PROBED, readJob } from "../../support/stand-in-runner.ts"
+
+const PAGE = "https://media.example/talk.mp3"
+
+let caller: Caller
+let accountId: string
+
+beforeEach(async () => {
+  caller = await makeCaller(`normalize ${crypto.randomUUID()}`)
+  accountId = await accountOf(caller)
+})
+
+// What is left open would hold slots that the next test wants.
+afterEach(async () => {
+  const jobs = await (await caller.call("/jobs?limit=100")).json<{ id: string }[]>()
+  for (const { id } of jobs) await caller.call(`/jobs/${id}`, { method: "DELETE" })
+})
+
+async function create(fields: object = {}): Promise<{ id: string; fileId: string }> {
+  const file = await upload(caller, "Talk.WAV", "bytes")
+  const answer = await caller.post("/normalize", { file_url: `svc_id://${file.id}`, ...fields })
+  if (answer.status !== 202) throw new Error(await answer.text())
+  const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
+  await endTask(await findTask(accountId, file.id, "probe"), PROBED)
+  return { id, fileId: file.id }
+}
+
+async function read(path: string): Promise<Record<string, unknown>> {
+  const answer = await caller.call(path)
+  return answer.status === 200 ? await answer.json() : { gone: answer.status }
+}
+
+function taskOf(id: string) {
+  return findTask(accountId, id, "normalize")
+}
+
+describe("POST /normalize", () => {
+  it("asks for EBU R 128 where nothing else is asked for", async () => {
+    const { id, fileId } = await create()
+    const { work } = await taskOf(id)
+    expect(normalizeTask.work.parse(work)).toMatchObject({
+      target: { integrated_lufs: -23, range_lu: 20, true_peak_dbtp: -1 },
+      outputs: [{ key: "output", name: "output.wav" }],
+    })
+    expect(await read(`/normalize/${id}`)).toMatchObject({
+      id,
+      file_id: fileId,
+      loudnorm_i: -23,
+      loudnorm_lra: 20,
+      loudnorm_tp: -1,
+      total_processing_seconds: 0,
+    })
+  })
+
+  it.each([
+    ["loudnorm_i", [-70, -5], [-70.1, -4.9]],
+    ["loudnorm_lra", [1, 50], [0.9, 50.1]],
+    ["loudnorm_tp", [-9, 0], [-9.1, 0.1]],
+  ])("takes %s within its bounds and names it outside of them", async (field, taken, refused) => {
+    const { id: fileId } = await upload(caller, "talk.wav", "bytes")
+    const file_url = `svc_id://${fileId}`
+    for (const value of taken) {
+      const answer = await caller.post("/normalize", { file_url, [field]: value })
+      expect([value, answer.status]).toEqual([value, 202])
+    }
+    for (const value of [...refused, "-16", null]) {
+      const answer = await caller.post("/normalize", { file_url, [field]: value })
+      expect([value, answer.status]).toEqual([value, 422])
+      const { details } = await readProblem(answer)
+      expect(details).toMatchObject([
+        { field, message: expect.stringMatching(/ from .+ to .+ \(/) },
+      ])
+    }
+  })
+
+  it.each<[string, () => Promise<unknown> | unknown, string]>([
+    ["no file_url", () => undefined, "invalid_field"],
+    ["a number", () => 7, "invalid_field"],
+    ["a text that is no reference", () => "talk.wav", "invalid_reference"],
+    ["a file that is not there", () => `svc_id://${crypto.randomUUID()}`, "no_such_file"],
+    ["a private address", () => "http://10.0.0.1/a.wav", "url_not_allowed"],
+    ["a series of files", seriesOf, "series_as_input"],
+  ])("refuses %s as its input", async (_, file_url, code) => {
+    const answer = await caller.post("/normalize", { file_url: await file_url(), loudnorm_i: 0 })
+    expect(answer.status).toBe(422)
+    const { details } = await readProblem(answer)
+    expect(details.map((each) => [each.field, each.code]).toSorted()).toEqual([
+      ["file_url", code],
+      ["loudnorm_i", "invalid_field"],
+    ])
+  })
+
+  async function seriesOf(): Promise<string> {
+    const task = await startTask(caller, { out_1: "shot_%d.png" })
+    const members = [await task.store("out_1", "shot_1.png", "png", "image/png")]
+    const output = { key: "out_1", size_bytes: 3, content_type: "application/zip", members }
+    await task.finish([output])
+    return `svc_id://${task.fileIds["out_1"]}`
+  }
+})
+
+describe("a normalization that succeeded", () => {
+  async function normalized(changes = {}, fields: object = {}) {
+    const made = await create(fields)
+    expect(await endTask(await taskOf(made.id), { result: normalizeResult(changes) })).toBe("ok")
+    return made
+  }
+
+  it("says what was measured and done, and where the output is", async () => {
+    const { id, fileId } = await normalized()
+    const { outputs, measurements } = normalizeResult()
+    const shown = await read(`/normalize/${id}`)
+    const files = await (await caller.call("/files?source=output")).json<{ id: string }[]>()
+    expect(files).toMatchObject([{ name: "output.wav", status: "success", size_bytes: 9 }])
+    expect(shown).toMatchObject({
+      id,
+      file_id: fileId,
+      status: "success",
+      progress: 100,
+      total_processing_seconds: 1,
+      download_url: `https://lathe.test/v1/files/${files[0]?.id}/output.wav`,
+      size_bytes: 9,
+      content_type: outputs[0]?.content_type,
+      duration_seconds: 2.5,
+      measurements,
+      normalization_type: "linear",
+      target_reached: true,
+      container: "wav",
+      codec: "pcm_s16le",
+      converted_from: null,
+      warnings: [],
+    })
+    expect(await (await caller.call("/normalize?status=success")).json()).toEqual([shown])
+  })
+
+  it("has the name that its container got in the end, and its warnings", async () => {
+    const [output] = normalizeResult().outputs
+    const warnings = [{ code: "format_changed" as const, message: "It is FLAC now." }]
+    const { id } = await normalized({
+      outputs: [{ ...output, name: "output.flac", content_type: "audio/flac" }],
+      format: { container: "flac", codec: "flac" },
+      converted_from: { container: "wma", codec: "wmav2" },
+      warnings,
+    })
+    const shown = await read(`/normalize/${id}`)
+    expect(shown).toMatchObject({
+      download_url: expect.stringMatching(/\/output\.flac$/),
+      container: "flac",
+      converted_from: { container: "wma", codec: "wmav2" },
+      warnings,
+    })
+  })
+
+  it("is a Job with its output, and tells its webhook what GET answers", async () => {
+    const { id } = await normalized({}, { webhook: "https://receiver.example/" })
+    const shown = await caller.call(`/normalize/${id}`)
+    const text = await shown.text()
+    const { download_url } = JSON.parse(text)
+    expect(await read(`/jobs/${id}`)).toMatchObject({
+      kind: "normalize",
+      status: "completed",
+      outputs: [{ url: download_url, codec: "pcm_s16le", duration_seconds: 2.5, size_bytes: 9 }],
+    })
+    const row = env.DB.prepare("select type, body from deliveries where job_id = ?").bind(id)
+    const { type, body = "" } = (await row.first<{ type: string; body: string }>()) ?? {}
+    expect(type).toBe("normalize.succeeded")
+    expect(body).toContain(`"data":${text}}`)
+  })
+
+  it("goes with its output when it is deleted, and leaves its input", async () => {
+    const { id, fileId } = await normalized()
+    expect((await caller.call(`/normalize/${id}`, { method: "DELETE" })).status).toBe(200)
+    expect(await read(`/normalize/${id}`)).toEqual({ gone: 404 })
+    const files = await (await caller.call("/files")).json<{ id: string }[]>()
+    expect(files.map((file) => file.id)).toEqual([fileId])
+  })
+
+  it("does not take a result that is none", async () => {
+    const { id } = await create()
+    const result = { ...normalizeResult(), outputs: [] }
+    expect(await endTask(await taskOf(id), { result })).toBe("invalid")
+  })
+})
+
+describe("a normalization that failed", () => {
+  it("says no_audio of an input without sound, which it accepted", async () => {
+    const { id } = await create()
+    const failure = { code: "no_audio" as const, message: "The input has no audio stream." }
+    await endTask(await taskOf(id), { failure })
+    const shown = await read(`/normalize/${id}`)
+    expect(shown).toMatchObject({
+      status: "failed",
+      error_code: "no_audio",
+      error: "The input has no audio stream.",
+    })
+    expect(shown).not.toHaveProperty("download_url")
+    expect(await (await caller.call("/files?source=output")).json()).toEqual([])
+  })
+
+  it("is done again with what its URL names then, which is another File", async () => {
+    const answer = await caller.post("/normalize", { file_url: PAGE, loudnorm_i: -16 })
+    const { normalization_id: id } = await answer.json<{ normalization_id: string }>()
+    const { file_id: before } = await read(`/normalize/${id}`)
+    const { id: importId } = await findTask(accountId, id, "import")
+    expect(before).toBe(importId)
+    await endTask(await findTask(accountId, id, "import"), imported())
+    await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
+    const retried = await caller.call(`/jobs/${id}/retry`, { method: "POST" })
+    const { id: retryId } = await retried.json<{ id: string }>()
+    const { file_id: after, loudnorm_i } = await read(`/normalize/${retryId}`)
+    expect(loudnorm_i).toBe(-16)
+    expect(after).not.toBe(before)
+    expect((await readJob(accountId, retryId)).files.map((file) => file.id)).toContain(after)
+  })
+})
