@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
+import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../setup/speech.ts"
 import { FETCH_PYTHON_PATH } from "../setup/yt-dlp.ts"
 import { pickVariables } from "./environment.ts"
 import { diesWithParent } from "./parent-death.ts"
@@ -34,6 +35,9 @@ const PASSED_ON = [
   "FETCH_COOKIES",
   "FETCH_PYTHON_PATH",
   "YTDLP_VERSION",
+  "WHISPER_MODEL",
+  "WHISPER_MODELS",
+  "WHISPER_IDLE_SECONDS",
   // Where pip takes that version from.
   "PIP_INDEX_URL",
   "PIP_EXTRA_INDEX_URL",
@@ -121,6 +125,8 @@ function runnerEnvironment(options: RunnerOptions): Record<string, string> {
   return {
     ...pickVariables(process.env, PASSED_ON),
     FETCH_PYTHON_PATH,
+    SPEECH_PYTHON_PATH,
+    SPEECH_MODELS_PATH,
     // Each arena of glibc keeps what was freed in it, and imports free much.
     MALLOC_ARENA_MAX: "2",
     RUNNER_PORT: String(options.port),

@@ -12,13 +12,18 @@ export type SetupStep = {
   make(): Promise<void>
 }
 
-/** Does a step that the service can do without; where that fails, it says what does not work then. */
-export async function tryStep(step: SetupStep, lack: string): Promise<void> {
+/**
+ * Does a step that the service can do without, and answers whether it is done; where it is not, it
+ * says what does not work then.
+ */
+export async function tryStep(step: SetupStep, lack: string): Promise<boolean> {
   try {
     await ensureSteps([step])
+    return true
   } catch (error) {
     if (!(error instanceof CliError)) throw error
     console.error(`${error.message}\n${lack}`)
+    return false
   }
 }
 
