@@ -1,7 +1,7 @@
 import { checkUserUrl, readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
-import type { CreateRequest, FoundInput, InputReference, JsonKind } from "../kinds/kind.ts"
+import type { CreateRequest, FoundInput, InputReference, JsonKind, Kind } from "../kinds/kind.ts"
 import { newId } from "../ids.ts"
 import type { ImportUrl } from "../kinds/import-url.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
@@ -115,7 +115,7 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   const usable = kind.readUsable(body)
   const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable), upload)
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
-  const oversized = await judgeRoom(c, rootOf(kind.inputField("")), inputs)
+  const oversized = await judgeRoom(c, kind, inputs)
   const urls = kind.urls?.(usable) ?? []
   const webhook = "webhook" in body ? body.webhook : null
   const webhooks = typeof webhook === "string" ? webhookFaults(c, "webhook", webhook) : []
@@ -133,11 +133,18 @@ async function judgeFields<Input extends CreateRequest, Usable>(
 }
 
 /** What is wrong with inputs as a whole: a file that several name counts once. */
-async function judgeRoom(c: AppContext, field: string, inputs: FoundInput[]): Promise<Fault[]> {
+async function judgeRoom(
+  c: AppContext,
+  { inputField, tasks }: Pick<Kind, "inputField" | "tasks">,
+  inputs: FoundInput[],
+): Promise<Fault[]> {
   const sizes = new Map(inputs.map((input) => [input.fileId, sizeOf(input)]))
   if (sizes.values().every((bytes) => bytes === null)) return []
-  const message = describeOversize(sizes, await findInputRoom(c.env, c.get("limits")))
-  return message === null ? [] : [{ field, code: "inputs_too_large", message }]
+  const pools = tasks.map(({ pool }) => pool({}))
+  const message = describeOversize(sizes, await findInputRoom(c.env, c.get("limits"), pools))
+  return message === null
+    ? []
+    : [{ field: rootOf(inputField("")), code: "inputs_too_large", message }]
 }
 
 function sizeOf({ file, source }: FoundInput): number | null {

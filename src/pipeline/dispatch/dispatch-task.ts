@@ -4,7 +4,7 @@ import type { TaskOrder, TaskWork } from "../../contract/task.ts"
 import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { isOfInput } from "../../kinds/finish-inputs.ts"
-import { findTaskDefinition } from "../../kinds/registry.ts"
+import { findTaskDefinition, poolOfTask } from "../../kinds/registry.ts"
 import { logError } from "../../log.ts"
 import type { Plan } from "../../plans.ts"
 import { deleteTask, ioOrigin, postTask } from "../../runner/client.ts"
@@ -76,7 +76,7 @@ async function sizeFailure(env: Env, { task, inputs, plan }: ClaimedTask): Promi
   const files = inputs.flatMap(({ file }) => file ?? [])
   const isAnyImported = files.some(({ source }) => source === "import")
   if (plan === null || !isAnyImported || isOfInput(task)) return null
-  const room = await findInputRoom(env, limitsOf(plan, settingsOf(env)))
+  const room = await findInputRoom(env, limitsOf(plan, settingsOf(env)), [poolOfTask(task)])
   const why = describeOversize(new Map(files.map(({ id, sizeBytes }) => [id, sizeBytes])), room)
   if (why === null) return null
   return { code: "inputs_too_large", message: `It could not start: ${why}.`, lines: [] }

@@ -2,18 +2,22 @@ import { WORKSPACE_BYTES_MIN } from "../../contract/protocol.ts"
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import type { Limits } from "../../plans.ts"
-import { containerDiskBytes, POOLS } from "../../runner/pools.ts"
+import { containerDiskBytes } from "../../runner/pools.ts"
 import { readStateDisk } from "../../storage/state-disk.ts"
 
 /** The most bytes that the inputs of a job may have together, and what sets that bound. */
 export type InputRoom = { bytesMax: number; boundBy: "plan" | "disk" }
 
 /**
- * Finds the bound of a job's inputs: what the plan allows, and what the disk that tasks are done on
- * can hold even when nothing else is on it.
+ * Finds the bound of a job's inputs: what the plan allows, and what the disk that its tasks are done
+ * on, in runners of these pools, can hold even when nothing else is on it.
  */
-export async function findInputRoom(env: Env, { inputBytesMax }: Limits): Promise<InputRoom> {
-  const diskBytes = await findDiskBytes(env)
+export async function findInputRoom(
+  env: Env,
+  { inputBytesMax }: Limits,
+  pools: readonly string[],
+): Promise<InputRoom> {
+  const diskBytes = await findDiskBytes(env, pools)
   if (diskBytes === null || inputBytesMax <= diskBytes) {
     return { bytesMax: inputBytesMax, boundBy: "plan" }
   }
@@ -21,11 +25,11 @@ export async function findInputRoom(env: Env, { inputBytesMax }: Limits): Promis
 }
 
 /** What the disk has for inputs; null where that is not known. */
-async function findDiskBytes(env: Env): Promise<number | null> {
+async function findDiskBytes(env: Env, pools: readonly string[]): Promise<number | null> {
   const settings = settingsOf(env)
   if (settings.RUNNER_ORIGIN === undefined) {
-    const disks = Object.keys(POOLS).map((pool) => containerDiskBytes(pool, settings))
-    return Math.max(...disks) - WORKSPACE_BYTES_MIN
+    const disks = pools.map((pool) => containerDiskBytes(pool, settings))
+    return Math.min(...disks) - WORKSPACE_BYTES_MIN
   }
   const disk = await readStateDisk(env)
   if (!disk) return null
