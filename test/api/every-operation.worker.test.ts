@@ -147,6 +147,20 @@ describe("an operation's own example", () => {
     expect(schema.safeParse(example).error).toBeUndefined()
   })
 
+  const others = keyed.flatMap(([name, operation]) =>
+    Object.keys(operation.bodies ?? {})
+      .slice(1)
+      .map((type) => [name, type, operation] as const),
+  )
+  it.each(others)("%s is answered as it promises, by %s too", async (name, type, operation) => {
+    const owner = await makeOwner(`other owner of ${name}`)
+    const parameters = await findParameters(owner, operation)
+    const answer = await sendExample(operation, parameters, { "x-api-key": owner.key }, type)
+    const { facts, body, parsed } = await readSuccess(operation, answer)
+    expect(facts).toEqual(promisedBy(operation))
+    expect(parsed).toEqual(body)
+  })
+
   const waiting = keyed.filter(([, { headers }]) => headers?.includes("Prefer"))
   it.each(waiting)("%s is answered at once with `Prefer: wait=0`", async (name, operation) => {
     const owner = await makeOwner(`waiter for ${name}`)

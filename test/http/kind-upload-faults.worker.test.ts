@@ -1,4 +1,10 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
+import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
+import { app } from "../../src/app.ts"
+import { UNAVAILABLE } from "../../src/contract/runner-health.ts"
+import { openIncomingFile } from "../../src/pipeline/uploads/incoming-file.ts"
+import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
 import { accountOf } from "../support/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
@@ -153,5 +159,53 @@ describe("a create with a file and an Idempotency-Key", () => {
       { "idempotency-key": "form" },
     )
     expect(await form.json()).toEqual(await json.json())
+  })
+})
+
+describe("a create with a file that comes to nothing once the file is stored", () => {
+  /** Sends a form to a service that has other bindings. */
+  async function sendTo(bindings: Record<string, unknown>): Promise<Response> {
+    const body = new FormData()
+    body.append("file", media())
+    const headers = { "x-api-key": caller.key }
+    const url = "https://lathe.test/v1/normalize"
+    const context = createExecutionContext()
+    const request = new Request(url, { method: "POST", headers, body })
+    const answer = await app.fetch(request, { ...env, ...bindings }, context)
+    await waitOnExecutionContext(context)
+    return answer
+  }
+
+  it("keeps nothing where no runner has the tool", async () => {
+    const sandbox = { ok: true, supported: true, problem: null, loss: null, network_problem: null }
+    const health = { status: "ok", boot: "boot", sandbox, ffmpeg: UNAVAILABLE, ffprobe: "7.1" }
+    const RUNNER = { fetch: async () => Response.json(health) }
+    const answer = await sendTo({ RUNNER })
+    expect([answer.status, (await readProblem(answer)).code_name]).toEqual([503, "tool_missing"])
+    expect(await leftOver(accountId)).toEqual(NOTHING)
+  })
+
+  it("keeps nothing where the job cannot be written", async () => {
+    const DB = new Proxy(env.DB, {
+      get(database, name) {
+        if (name === "batch") return database.batch.bind(database)
+        return (sql: string) => {
+          if (sql.startsWith('insert into "jobs"')) throw new Error("D1 does not answer")
+          return database.prepare(sql)
+        }
+      },
+    })
+    expect((await sendTo({ DB })).status).toBe(500)
+    expect(await leftOver(accountId)).toEqual(NOTHING)
+  })
+
+  it("keeps nothing for long where the service died before it wrote the job", async () => {
+    const part = { bytesMax: 5, contentType: "audio/wav", isHashed: false }
+    const incoming = openIncomingFile(env, accountId, part)
+    await incoming.write(new TextEncoder().encode("bytes"))
+    await incoming.finish()
+    expect(await leftOver(accountId)).toEqual({ ...NOTHING, uploads: 1, objects: 1 })
+    await sweep(env, Date.now() + 25 * 3_600_000)
+    expect(await leftOver(accountId)).toEqual(NOTHING)
   })
 })

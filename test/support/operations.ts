@@ -28,24 +28,26 @@ export function pathOf({ path }: Operation, parameters: Parameters): string {
   return `/v1${filled}`
 }
 
-/** Sends an operation's own example of a request, as whoever has these headers. */
+/** Sends an operation's own example of a request, as whoever has these headers; one of its bodies. */
 export function sendExample(
   operation: Operation,
   parameters: Parameters = operation.example ?? {},
   given: Record<string, string> = {},
+  bodyType?: string,
 ): Promise<Response> {
-  const { body, headers } = bodyOf(operation, parameters)
+  const { body, headers } = bodyOf(operation, parameters, bodyType)
   const path = `${pathOf(operation, parameters)}?${queryOf(operation).toString()}`
   const method = operation.method.toUpperCase()
   return ask(path, { method, headers: { ...headers, ...given }, ...(body && { body }) })
 }
 
-/** The one body of an operation as it is sent: its example, JSON or a form. */
+/** A body of an operation as it is sent, its first or the one of a type: its example, JSON or a form. */
 function bodyOf(
   { bodies = {} }: Operation,
   { input = EXAMPLE_INPUT }: Parameters,
+  bodyType = Object.keys(bodies)[0],
 ): { body?: string | FormData; headers: Record<string, string> } {
-  const [[type, given] = []] = Object.entries(bodies)
+  const [type, given] = Object.entries(bodies).find(([each]) => each === bodyType) ?? []
   if (type === undefined || given === undefined) return { headers: {} }
   if (type === "multipart/form-data") return { body: formOf(given.example), headers: {} }
   const body = JSON.stringify(given.example).replaceAll(EXAMPLE_INPUT, input)

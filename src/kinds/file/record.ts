@@ -12,7 +12,7 @@ export const fileSource = z.enum(
   "expected one of upload, import, output",
 )
 
-/** The File record. One that was an output, or an input of a command, has none of a job's fields. */
+/** The File record. One that was an output, or came with another job as its input, has none of a job's fields. */
 export const fileRecord = z
   .object({
     ...recordHeadSchemas,

@@ -8,11 +8,11 @@ import { FILE_SOURCES, STATES } from "./states.ts"
 export const files = sqliteTable(
   "files",
   {
-    /** That of its job for an upload, that of its task for an import; others have one of their own. */
+    /** That of its job where it has one for itself, that of its task for an import; else its own. */
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
     jobId: text("job_id").notNull(),
-    /** The key of the command's output that this file is; none for an upload. */
+    /** The key of the output of its job that this file is; none for an upload. */
     outputKey: text("output_key"),
     name: text("name").notNull(),
     source: text("source", { enum: FILE_SOURCES }).notNull(),
