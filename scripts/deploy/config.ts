@@ -20,6 +20,7 @@ const container = z.looseObject({
   class_name: z.string(),
   image: z.string(),
   image_build_context: z.string().optional(),
+  image_vars: z.record(z.string(), z.string()).optional(),
   instance_type: z.json().optional(),
   max_instances: z.number().optional(),
 })
@@ -129,16 +130,28 @@ function deriveContainer(
   const pool = Object.values(POOLS).find(({ className }) => className === source.class_name)
   const type = pool && vars[pool.instanceTypeSetting]
   const instances = pool && vars[pool.instances]
-  const { image_build_context: context } = source
+  const { image_build_context: context, image_vars: imageVars } = source
+  const models = pool === POOLS.speech ? speechModels(vars) : {}
   const imagePath = resolve(CLONE, source.image)
   return {
     ...source,
     name: renamed(source.name, name),
     image: existsSync(imagePath) ? imagePath : source.image,
     ...(context !== undefined && { image_build_context: resolve(CLONE, context) }),
+    ...(Object.keys(models).length > 0 && { image_vars: { ...imageVars, ...models } }),
     ...(type !== undefined && { instance_type: type }),
     ...(instances !== undefined && { max_instances: Number(instances) }),
   }
+}
+
+/** The image is built with the models that the Worker offers. */
+function speechModels(vars: WorkerVariables): Record<string, string> {
+  return Object.fromEntries(
+    ["WHISPER_MODEL", "WHISPER_MODELS"].flatMap((name) => {
+      const { [name]: value } = vars
+      return typeof value === "string" ? [[name, value]] : []
+    }),
+  )
 }
 
 function renamed(text: string, name: string): string {

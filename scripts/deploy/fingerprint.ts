@@ -9,6 +9,7 @@ const SOURCES = [
   "src/**/*",
   "container/**/*",
   "requirements/fetch.txt",
+  "requirements/speech.txt",
   "package.json",
   "package-lock.json",
   ".dockerignore",

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { pickVariables } from "../local/environment.ts"
+import { FETCHABLE_MODELS } from "../../container/models/manifest.ts"
 import { fetchSecretNames, problemsOfFetchSecrets, settings } from "../../src/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40
@@ -76,6 +77,7 @@ export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
   const givenSecrets = fetchSecretNames.filter((secret) => environment[secret] !== "")
   const secrets = pickVariables(environment, givenSecrets)
   problems.push(...problemsOfSecrets(environment, secrets), ...problemsOfNames(environment))
+  problems.push(...problemsOfModels(values))
   return { name, values, dropped, secrets, droppedSecrets, problems }
 }
 
@@ -125,6 +127,18 @@ function problemsOfSecrets(
     return [`${name} has ${bytes} bytes, and Cloudflare takes ${SECRET_BYTES_MAX} of a secret.`]
   })
   return [...problemsOfFetchSecrets(environment), ...tooLong]
+}
+
+/** A container has only the models that its image was built with. */
+function problemsOfModels(values: Record<string, string>): string[] {
+  return ["WHISPER_MODEL", "WHISPER_MODELS"].flatMap((setting) => {
+    const names = (values[setting] ?? "").split(",").flatMap((text) => text.trim() || [])
+    const unknown = names.filter((name) => !FETCHABLE_MODELS.includes(name))
+    return unknown.map(
+      (name) =>
+        `${setting} has "${name}", and the image of the runners can have ${FETCHABLE_MODELS.join(" and ")} alone.`,
+    )
+  })
 }
 
 /** A setting that is not there may be one that was mistyped. */

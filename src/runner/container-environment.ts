@@ -11,13 +11,26 @@ const WEB_NAMES = [
   "YTDLP_VERSION",
 ] as const satisfies (keyof Env)[]
 
+/** What runners that transcribe are told. */
+const SPEECH_NAMES = [
+  "WHISPER_MODEL",
+  "WHISPER_MODELS",
+  "WHISPER_IDLE_SECONDS",
+] as const satisfies (keyof Env)[]
+
 /** Settings and secrets of the Worker that a new container of a pool is started with. */
-export function webEnvironment(env: Env, pool: PoolName): Record<string, string> {
-  if (POOLS[pool].network === "none") return {}
+export function poolEnvironment(env: Env, pool: PoolName): Record<string, string> {
   return Object.fromEntries(
-    WEB_NAMES.flatMap((name) => {
+    namesFor(pool).flatMap((name) => {
       const { [name]: value } = env
       return value ? [[name, value]] : []
     }),
   )
+}
+
+function namesFor(
+  pool: PoolName,
+): readonly ((typeof WEB_NAMES)[number] | (typeof SPEECH_NAMES)[number])[] {
+  if (pool === "speech") return SPEECH_NAMES
+  return POOLS[pool].network === "none" ? [] : WEB_NAMES
 }

@@ -6,7 +6,7 @@ import type { Env } from "../env.ts"
 import type { RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
 import { databaseOf } from "../storage/database.ts"
 import { isRunningAt } from "../storage/tasks.ts"
-import { webEnvironment } from "./container-environment.ts"
+import { poolEnvironment } from "./container-environment.ts"
 import { judgeIdle, openSlotMemory } from "./slot-memory.ts"
 import type { SlotMemory } from "./slot-memory.ts"
 import { POOLS } from "./pools.ts"
@@ -85,7 +85,7 @@ class Runner extends Container<Env> implements RunnerRpc {
   runEnded(run: TaskRun): void {
     this.#memory.forgetRun(run)
     this.renewActivityTimeout()
-    if (webEnvironment(this.env, this.#pool)["YTDLP_VERSION"] !== undefined) {
+    if (poolEnvironment(this.env, this.#pool)["YTDLP_VERSION"] !== undefined) {
       this.ctx.waitUntil(this.#judgeYtdlp(run.taskId))
     }
   }
@@ -134,7 +134,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
     const envVars = {
       ...ENVIRONMENT,
-      ...webEnvironment(this.env, this.#pool),
+      ...poolEnvironment(this.env, this.#pool),
       ...(token !== null && { RUNNER_TOKEN: token }),
     }
     try {

@@ -5,6 +5,8 @@ import type { INSTANCE_TYPES } from "./instance-types.ts"
 type InstancesSetting = Extract<keyof Settings, `${string}_INSTANCES`>
 type InstanceTypeSetting = Extract<keyof Settings, `${string}_INSTANCE_TYPE`>
 
+const GIBIBYTE = 1024 ** 3
+
 /** A pool of runners: one container class on Cloudflare, and slots of the plain runner elsewhere. */
 export type Pool = {
   /** The container class, as wrangler.toml and src/index.ts name it. */
@@ -16,6 +18,8 @@ export type Pool = {
   /** The size of its containers, where the setting says no other. */
   instanceType: (typeof INSTANCE_TYPES)[number]
   instanceTypeSetting: InstanceTypeSetting
+  /** What the image and the system take of a container's disk. */
+  systemBytes: number
   /** What its containers reach beside the Worker's I/O routes. */
   network: "none" | "proxy"
 }
@@ -32,6 +36,7 @@ export const POOLS = {
     instances: "RUNNER_INSTANCES",
     instanceType: "standard-4",
     instanceTypeSetting: "RUNNER_INSTANCE_TYPE",
+    systemBytes: GIBIBYTE,
     network: "none",
   },
   light: {
@@ -40,6 +45,7 @@ export const POOLS = {
     instances: "LIGHT_INSTANCES",
     instanceType: "basic",
     instanceTypeSetting: "LIGHT_INSTANCE_TYPE",
+    systemBytes: GIBIBYTE,
     network: "none",
   },
   fetch: {
@@ -48,6 +54,7 @@ export const POOLS = {
     instances: "FETCH_INSTANCES",
     instanceType: "standard-1",
     instanceTypeSetting: "FETCH_INSTANCE_TYPE",
+    systemBytes: GIBIBYTE,
     network: "proxy",
   },
   lookup: {
@@ -56,6 +63,7 @@ export const POOLS = {
     instances: "LOOKUP_INSTANCES",
     instanceType: "basic",
     instanceTypeSetting: "LOOKUP_INSTANCE_TYPE",
+    systemBytes: GIBIBYTE,
     network: "proxy",
   },
   speech: {
@@ -64,6 +72,8 @@ export const POOLS = {
     instances: "SPEECH_INSTANCES",
     instanceType: "standard-2",
     instanceTypeSetting: "SPEECH_INSTANCE_TYPE",
+    // Its image has models, too.
+    systemBytes: 2 * GIBIBYTE,
     network: "none",
   },
 } as const satisfies Record<string, Pool>
@@ -86,13 +96,10 @@ export function slotNames(pool: string, settings: Settings): string[] {
   return Array.from({ length: count }, (_, index) => `${pool}-${index}`)
 }
 
-/** What the image and the system take of a container's disk. */
-const SYSTEM_BYTES = 1024 ** 3
-
 /** Bytes of the disk that a task of a pool has, where the pool's runners are containers. */
 export function containerDiskBytes(pool: string, settings: Settings): number {
-  const { instanceType, instanceTypeSetting } = poolOf(pool)
-  return INSTANCE_DISK_BYTES[settings[instanceTypeSetting] ?? instanceType] - SYSTEM_BYTES
+  const { instanceType, instanceTypeSetting, systemBytes } = poolOf(pool)
+  return INSTANCE_DISK_BYTES[settings[instanceTypeSetting] ?? instanceType] - systemBytes
 }
 
 /** The pool that a slot belongs to, by its name. */

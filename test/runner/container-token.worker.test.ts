@@ -4,7 +4,13 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { BOOT_HEADER, YTDLP_HEADER } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import type { Env } from "../../src/env.ts"
-import { FetchRunner, LightRunner, LookupRunner, MediaRunner } from "../../src/index.ts"
+import {
+  FetchRunner,
+  LightRunner,
+  LookupRunner,
+  MediaRunner,
+  SpeechRunner,
+} from "../../src/index.ts"
 import { newId } from "../../src/ids.ts"
 import { deleteTask, postTask } from "../../src/runner/client.ts"
 import { openSlotMemory } from "../../src/runner/slot-memory.ts"
@@ -156,29 +162,33 @@ describe("the object of a container", () => {
     })
   }
 
+  const OF_WEB = {
+    ALLOWED_PRIVATE_HOSTS: "files.acme.test",
+    FETCH_PROXY: "http://proxy.acme.test:3128",
+    FETCH_SITES: "acme.test",
+    FETCH_COOKIES: "acme.test\tFALSE\t/\tTRUE\t0\tsession\tsecret",
+    YTDLP_VERSION: `2031.4.9 sha256:${"0".repeat(64)}`,
+  }
+  const OF_SPEECH = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base", WHISPER_IDLE_SECONDS: "9" }
+
   it.for([
-    [MediaRunner, false],
-    [LightRunner, false],
-    [FetchRunner, true],
-    [LookupRunner, true],
-  ] as const)("starts %s with what the web needs: %s", async ([Class, isOfWeb]) => {
-    const ofWeb = {
-      ALLOWED_PRIVATE_HOSTS: "files.acme.test",
-      FETCH_PROXY: "http://proxy.acme.test:3128",
-      FETCH_SITES: "acme.test",
-      FETCH_COOKIES: "acme.test\tFALSE\t/\tTRUE\t0\tsession\tsecret",
-      YTDLP_VERSION: `2031.4.9 sha256:${"0".repeat(64)}`,
-    }
+    ["MediaRunner", MediaRunner, {}],
+    ["LightRunner", LightRunner, {}],
+    ["FetchRunner", FetchRunner, OF_WEB],
+    ["LookupRunner", LookupRunner, OF_WEB],
+    ["SpeechRunner", SpeechRunner, OF_SPEECH],
+  ] as const)("starts a %s with what it needs alone", async ([, Class, needed]) => {
     await runInDurableObject(object, async (_, ctx) => {
       if (!hasProps(ctx)) throw new Error("no state")
       Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
-      const runner = new Class(ctx, withSettings({ ...ofWeb, FETCH_DAYS_MAX: "3" }))
-      expect(runner.enableInternet).toBe(isOfWeb)
+      const settings = { ...OF_WEB, ...OF_SPEECH, FETCH_DAYS_MAX: "3" }
+      const runner = new Class(ctx, withSettings(settings))
+      expect(runner.enableInternet).toBe(needed === OF_WEB)
       await runner.post(await makeOrder())
     })
     const known = /^(?:DISK_RESERVE_BYTES|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
     const others = Object.entries(container.environment).filter(([name]) => !known.test(name))
-    expect(Object.fromEntries(others)).toEqual(isOfWeb ? ofWeb : {})
+    expect(Object.fromEntries(others)).toEqual(needed)
   })
 
   it("says at the end of a run whether it has the yt-dlp that it was told to use", async () => {

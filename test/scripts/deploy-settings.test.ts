@@ -60,6 +60,19 @@ test.each([
   ])
 })
 
+test.each([
+  ["WHISPER_MODEL", "/srv/models/base"],
+  ["WHISPER_MODEL", "huge"],
+  ["WHISPER_MODELS", "base, huge"],
+])("%s=%s is a problem, since no image has it", (name, value) => {
+  expect(readWanted({ [name]: value }).problems).toEqual([
+    expect.stringMatching(
+      /^WHISPER_MODELS? has "\S+", and the image .* base and tiny\.en alone\.$/,
+    ),
+  ])
+  expect(readWanted({ WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base" }).problems).toEqual([])
+})
+
 const ORIGIN = "https://media.example.com"
 test.each([
   ["a domain gives the origin", { LATHE_DOMAIN: "media.example.com" }, {}, ORIGIN],

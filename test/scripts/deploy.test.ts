@@ -18,6 +18,7 @@ const EVERYTHING = {
     "lathe-light-runner",
     "lathe-fetch-runner",
     "lathe-lookup-runner",
+    "lathe-speech-runner",
   ],
   consumers: [1, 1, 1, 1],
   crons: [{ cron: "* * * * *" }],
@@ -118,6 +119,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
     { max_instances: 10, configuration: { instance_type: "basic" } },
     { max_instances: 5, configuration: { instance_type: "basic" } },
     { max_instances: 7, configuration: { instance_type: "basic" } },
+    { max_instances: 5, configuration: { instance_type: "standard-2" } },
   ])
   const secrets = new Map(cloudflare.worker?.secrets)
 
@@ -199,6 +201,7 @@ test("a name and a domain of one's own reach everything that is made", async () 
     "cutter-light-runner",
     "cutter-fetch-runner",
     "cutter-lookup-runner",
+    "cutter-speech-runner",
   ])
   expect(JSON.stringify(cloudflare.worker?.domains)).toContain('"media.acme.invalid"')
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
+import { deriveConfig } from "../../scripts/deploy/config.ts"
 import { POOLS } from "../../src/runner/pools.ts"
 import { settings } from "../../src/settings.ts"
 
@@ -31,4 +32,18 @@ test("a rollout leaves a container alone for as long as a command may run", () =
   for (const { rollout_active_grace_period } of containers) {
     expect(rollout_active_grace_period).toBeGreaterThanOrEqual(longestSeconds)
   }
+})
+
+test("only containers that transcribe carry models, and those that the Worker offers", () => {
+  const vars = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base", RUNNER_INSTANCES: "3" }
+  const { containers } = deriveConfig({ name: "lathe", vars })
+  const carried = containers.map(({ class_name, image_vars }) => [class_name, image_vars])
+  const models = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base" }
+  expect(Object.fromEntries(carried)).toEqual({
+    MediaRunner: { SPEECH: "without" },
+    LightRunner: { SPEECH: "without" },
+    FetchRunner: { SPEECH: "without" },
+    LookupRunner: { SPEECH: "without" },
+    SpeechRunner: models,
+  })
 })
