@@ -4,6 +4,8 @@ import { runScript } from "./local/cli-error.ts"
 import { runTests } from "./local/run-tests.ts"
 import { summaryLine } from "./local/test-report.ts"
 import { ensureSetUp } from "./setup.ts"
+import { flite } from "./setup/flite.ts"
+import { tryStep } from "./setup/step.ts"
 
 const CONFIG = ["--config", "vitest.image.config.ts"]
 const TESTS_MS_MAX = 480_000
@@ -19,6 +21,7 @@ await runScript(async () => {
     process.once(signal, () => void engine[Symbol.asyncDispose]().then(() => process.exit(1)))
   }
   await ensureSetUp()
+  await tryStep(flite, "The tests that need speech are skipped.")
   console.error("Building the image ...")
   await buildImage()
   console.error(await describeImage())

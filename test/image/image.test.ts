@@ -5,12 +5,22 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { IMAGE, docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
+import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
+import { hasFlite, speak } from "../support/flite.ts"
 
 const LOCKED = (
   "--read-only --tmpfs /work --tmpfs /tmp --cap-drop ALL " +
   "--security-opt no-new-privileges --network none"
 ).split(" ")
+
+/** Prints what is said in a file, by the model of the image. */
+const TRANSCRIBE = `
+from faster_whisper import WhisperModel
+model = WhisperModel("/opt/models/base", device="cpu", compute_type="int8", local_files_only=True)
+segments, info = model.transcribe("/work/speech.wav", vad_filter=True)
+print(info.language, *(segment.text for segment in segments))
+`
 
 const health = z.object({
   status: z.string(),
@@ -87,6 +97,17 @@ describe("the image", () => {
     expect(major * 10_000 + minor * 100 + patch).toBeGreaterThanOrEqual(70_105)
     const fonts = await docker("exec", container.id, "fc-list", ":lang=ja", "family")
     expect(fonts).not.toBe("")
+  })
+
+  it.skipIf(!hasFlite())("transcribes speech with what it carries, and no network", async () => {
+    await using folder = await makeTempFolder("speech")
+    const path = join(folder.path, "speech.wav")
+    await speak("The quick brown fox jumps over the lazy dog.", path)
+    await using container = await runContainer(["--network", "none"])
+    await docker("cp", path, `${container.id}:/work/speech.wav`)
+    const words = ["/opt/speech/bin/python", "-I", "-c", TRANSCRIBE]
+    const said = await docker("exec", container.id, ...words)
+    expect(said.toLowerCase()).toContain("quick brown fox jumps over the lazy dog")
   })
 
   it("holds no secret and nothing of the repository that it does not run", async () => {

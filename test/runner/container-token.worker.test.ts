@@ -170,7 +170,6 @@ describe("the object of a container", () => {
     YTDLP_VERSION: `2031.4.9 sha256:${"0".repeat(64)}`,
   }
   const OF_SPEECH = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base", WHISPER_IDLE_SECONDS: "9" }
-
   it.for([
     ["MediaRunner", MediaRunner, {}],
     ["LightRunner", LightRunner, {}],

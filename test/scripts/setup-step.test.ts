@@ -23,9 +23,11 @@ test("a step that the service needs stops it where it cannot be done", async () 
 
 test("one that it can do without says what does not work then", async () => {
   const said = vi.spyOn(console, "error").mockImplementation(() => undefined)
-  await tryStep(STEP, "Lathe goes on without it.")
+  expect(await tryStep(STEP, "Lathe goes on without it.")).toBe(false)
   const sentence = "The tool could not be installed.\nLathe goes on without it."
   expect(said).toHaveBeenLastCalledWith(sentence)
+  const done = { ...STEP, isDone: () => Promise.resolve(true) }
+  expect(await tryStep(done, "Lathe goes on without it.")).toBe(true)
   const broken = { ...STEP, make: () => Promise.reject(new Error("a fault")) }
   await expect(tryStep(broken, "")).rejects.toThrow("a fault")
 })
