@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream"
 import type { FolderAccess, Grants, TaskSandbox } from "./sandbox.ts"
 
 /** Why the runner terminates a process. */
@@ -23,8 +24,8 @@ export type ProcessSpec = Grants & {
   inputBytes?: number
   timeLimitMs: number
   signal: AbortSignal
-  /** Text on standard input, which is empty without it. */
-  stdin?: string
+  /** Text on standard input, which is empty without it; `open` leaves it to be written to. */
+  stdin?: string | { open: true }
   /** How much of stdout is kept; without it stdout is discarded. */
   stdoutBytesMax?: number
   onStderrLine?: (line: string) => void
@@ -45,4 +46,9 @@ export type ProcessEnd = {
   wallMs: number
 }
 
-export type StartedProcess = { pid: number | null; finished: Promise<ProcessEnd> }
+export type StartedProcess = {
+  pid: number | null
+  /** Standard input, where the spec leaves it open; writing to a process that has ended fails. */
+  stdin: Writable | null
+  finished: Promise<ProcessEnd>
+}

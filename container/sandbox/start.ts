@@ -51,13 +51,13 @@ export function startProcess(spec: ProcessSpec): StartedProcess {
       wallMs,
     }
   }
-  return { pid: child.pid ?? null, finished: finish() }
+  return { pid: child.pid ?? null, stdin: child.stdin, finished: finish() }
 }
 
 function refuseStart(spawnError: string): StartedProcess {
   const nothing = { exitCode: null, signal: null, wasDiskFull: false, stderrTail: "", stdout: "" }
   const end: ProcessEnd = { ...nothing, cause: "spawn_failed", spawnError, wallMs: 0 }
-  return { pid: null, finished: Promise.resolve(end) }
+  return { pid: null, stdin: null, finished: Promise.resolve(end) }
 }
 
 function spawnInSandbox(spec: ProcessSpec): ChildProcess {
@@ -75,7 +75,8 @@ function spawnInSandbox(spec: ProcessSpec): ChildProcess {
     ],
   })
   // A tool may end before it has read all of it.
-  child.stdin?.on("error", () => undefined).end(spec.stdin)
+  child.stdin?.on("error", () => undefined)
+  if (typeof spec.stdin === "string") child.stdin?.end(spec.stdin)
   return child
 }
 

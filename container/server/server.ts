@@ -13,6 +13,7 @@ import { log } from "../log.ts"
 import type { LatestChoice } from "../sandbox/keep-choosing.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { parseTask } from "../tasks/registry.ts"
+import { speechWorkersOf } from "../tools/whisper/workers.ts"
 import { ytdlpHealth } from "../tools/ytdlp/version.ts"
 import { healthHandler } from "./health.ts"
 import type { Handler } from "./http-adapter.ts"
@@ -62,6 +63,7 @@ export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice)
     async shutDown() {
       isShuttingDown = true
       await runs.interruptAll()
+      await speechWorkersOf(settings).close()
     },
   }
 }

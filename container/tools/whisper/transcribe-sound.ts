@@ -1,10 +1,22 @@
+import type { Readable } from "node:stream"
 import type { TaskOrder } from "../../../src/contract/task.ts"
 import type { SPEECH_TASKS } from "../../../src/contract/tasks/transcribe.ts"
-import { RunnerError } from "../../failures.ts"
+import { RunnerError, callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
 import type { TaskSandbox } from "../../sandbox/sandbox.ts"
+import { openPlainFile } from "../../sandbox/workspace.ts"
 import type { RunnerSettings } from "../../settings.ts"
+import { findModel, findWhisper } from "./environment.ts"
 import type { Segment } from "./segment.ts"
+import { toSegments } from "./sentences.ts"
+import type { SpokenWord } from "./worker-lines.ts"
+import type { Worker, WorkerAnswer } from "./worker.ts"
+import { speechWorkersOf } from "./workers.ts"
+
+const SAMPLE_BYTES = 2
+
+/** The longest delay that a timer accepts. */
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What whisper runs with: the settings and the state of a task's run. */
 export type SpeechContext = {
@@ -42,11 +54,109 @@ export type HeardSpeech = {
   segments: Segment[]
 }
 
+/** Why a transcription that ran too long was stopped, as a failure of its caller. */
+export function speechTimeLimit({ plan, work }: Pick<TaskOrder, "plan" | "work">): TaskFailure {
+  const whose = plan === undefined ? "" : ` on the ${plan} plan`
+  const message = `It was stopped: a transcription may run for ${work.run_seconds_max} seconds${whose}.`
+  return callerFailure("time_limit", message)
+}
+
 /** Has whisper write down what is said in a sound. */
 export async function transcribeSound(
-  _context: SpeechContext,
-  _question: SpeechQuestion,
+  { order, settings, signal, status, taskSandbox }: SpeechContext,
+  question: SpeechQuestion,
 ): Promise<HeardSpeech | TaskFailure> {
-  await Promise.resolve()
-  throw new RunnerError("internal", "This runner has no whisper, so it cannot transcribe.")
+  if (question.timeLimitMs <= 0) return speechTimeLimit(order)
+  const asked = question.language === "auto" ? null : question.language
+  if (question.sampleCount === 0)
+    return { language: asked, languageProbability: null, segments: [] }
+  const spec = { sandbox: taskSandbox.sandbox, ...requireWhisper(settings, question.model) }
+  await using file = await openPlainFile(question.path)
+  const bytes = SAMPLE_BYTES * question.sampleCount
+  if ((await file.stat()).size < bytes) {
+    throw new RunnerError("internal", "The decoded sound is shorter than it was said to be.")
+  }
+  signal.throwIfAborted()
+  const lease = await speechWorkersOf(settings).take(spec)
+  const startedMs = performance.now()
+  const limit = AbortSignal.timeout(Math.min(question.timeLimitMs, TIMER_MS_MAX))
+  let isReusable = false
+  try {
+    question.onSpawn?.()
+    const sound = file.createReadStream({ end: bytes - 1, autoClose: false })
+    const answer = await ask(lease.worker, {
+      question,
+      sound,
+      signal: AbortSignal.any([signal, limit]),
+    })
+    signal.throwIfAborted()
+    isReusable = "segments" in answer
+    if (!isReusable && limit.aborted) return speechTimeLimit(order)
+    return "segments" in answer ? answer : explain(answer)
+  } finally {
+    status.processingMs += performance.now() - startedMs
+    await lease.release(isReusable)
+  }
+}
+
+function requireWhisper(settings: RunnerSettings, model: string) {
+  const whisper = findWhisper(settings)
+  if (!whisper) {
+    throw new RunnerError("internal", "This runner has no whisper, so it cannot transcribe.")
+  }
+  const modelFolder = findModel(settings, model)
+  if (modelFolder === null) {
+    throw new RunnerError("internal", `This runner does not have the speech model "${model}".`)
+  }
+  return { whisper, modelFolder }
+}
+
+/** Has a worker hear a sound; it is killed where the signal aborts. */
+async function ask(
+  worker: Worker,
+  run: { question: SpeechQuestion; sound: Readable; signal: AbortSignal },
+): Promise<HeardSpeech | Exclude<WorkerAnswer, { kind: "done" }>> {
+  const { sampleCount, language, task, prompt, onFraction } = run.question
+  const asked = language === "auto" ? null : language
+  const order = { samples: sampleCount, language: asked, task, prompt: prompt ?? null }
+  const words: SpokenWord[] = []
+  function kill(): void {
+    void worker.kill()
+  }
+  run.signal.addEventListener("abort", kill)
+  if (run.signal.aborted) kill()
+  try {
+    const answer = await worker.hear(order, run.sound, (line) => {
+      if (line.kind === "words") words.push(...line.words)
+      if (line.kind === "progress") onFraction(line.fraction)
+    })
+    if (answer.kind !== "done") return answer
+    const { language: heard, probability } = answer
+    return { language: heard, languageProbability: probability, segments: toSegments(words) }
+  } finally {
+    run.signal.removeEventListener("abort", kill)
+  }
+}
+
+/** What it means that a worker did not do its task; throws where that is no fault of the caller's. */
+function explain(answer: Exclude<WorkerAnswer, { kind: "done" }>): TaskFailure {
+  if (answer.kind === "error") {
+    if (answer.isOutOfMemory) {
+      const message =
+        "The sound needs more memory than there is with this model: use a smaller one."
+      return callerFailure("out_of_memory", message)
+    }
+    throw new RunnerError("internal", "The speech engine failed.", {
+      cause: new Error(answer.message),
+    })
+  }
+  const { cause, signal, spawnError, stderrTail } = answer.end
+  if (cause === "cpu_limit") {
+    const message = "It was stopped: it used all the processor time that it may have."
+    return callerFailure("cpu_limit", message)
+  }
+  const ending = cause === "spawn_failed" ? "could not be started" : "ended before its work did"
+  throw new RunnerError("internal", `The speech engine ${ending}.`, {
+    cause: new Error(spawnError ?? (stderrTail || `signal: ${signal}`)),
+  })
 }

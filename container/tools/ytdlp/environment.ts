@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, realpathSync } from "node:fs"
+import { existsSync, realpathSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { findProgram } from "../../sandbox/paths.ts"
 import type { Grants } from "../../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../../settings.ts"
+import { isolatedArgv, packageFolders } from "../python-packages.ts"
 import { ytdlpFolder } from "./version.ts"
 
 /** The driver, which the sandbox lets yt-dlp's Python read. */
@@ -26,9 +27,7 @@ export function findYtdlp({
 }: Pick<RunnerSettings, "toolPaths">): YtdlpEnvironment | null {
   const link = toolPaths["yt-dlp"]
   if (!existsSync(link)) return null
-  const library = join(dirname(dirname(link)), "lib")
-  const builtIn = foldersIn(library).map((name) => join(library, name, "site-packages"))
-  const packages = [ytdlpFolder(), ...builtIn].flatMap((folder) => folder ?? [])
+  const packages = [ytdlpFolder(), ...packageFolders(link)].flatMap((folder) => folder ?? [])
   if (!packages.some((folder) => existsSync(join(folder, "yt_dlp")))) return null
   const python = findProgram(link)
   const read = [DRIVER_FOLDER, join(dirname(dirname(python)), "lib"), ...packages]
@@ -42,15 +41,10 @@ export function findYtdlp({
 
 /** The words that start a program of the driver: Python reads nothing but what it is told of. */
 export function pythonArgv(program: string): string[] {
-  return ["-I", "-S", "-B", join(DRIVER_FOLDER, program)]
+  return isolatedArgv(DRIVER_FOLDER, program)
 }
 
 /** What the sandbox grants to yt-dlp beside its way out. */
 export function grantsOf({ read, programs }: YtdlpEnvironment): Grants {
   return { read, run: Object.values(programs), mayFork: true }
-}
-
-function foldersIn(library: string): string[] {
-  if (!existsSync(library)) return []
-  return readdirSync(library).filter((name) => name.startsWith("python"))
 }

@@ -1,0 +1,16 @@
+"""Prints the version of the engine: `python -I -S -B version.py FOLDER...`, the folders of packages."""
+
+import os
+import runpy
+import sys
+
+
+def version_of(package: str) -> str | None:
+    for folder in sys.argv[1:]:
+        path = os.path.join(folder, package, "version.py")
+        if os.path.isfile(path):
+            return runpy.run_path(path)["__version__"]
+    return None
+
+
+print("faster-whisper version", version_of("faster_whisper"), "ctranslate2", version_of("ctranslate2"))

@@ -1,0 +1,130 @@
+import type { Readable, Writable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { setTimeout as sleep } from "node:timers/promises"
+import { availableParallelism } from "node:os"
+import type { ProcessEnd } from "../../sandbox/process.ts"
+import type { Sandbox } from "../../sandbox/sandbox.ts"
+import { startProcess } from "../../sandbox/start.ts"
+import { closeTaskSandbox, openTaskSandbox } from "../../sandbox/task-sandbox.ts"
+import { modelPaths, whisperArgv } from "./environment.ts"
+import type { WhisperEnvironment } from "./environment.ts"
+import { readWorkerLine } from "./worker-lines.ts"
+import type { WorkerError, WorkerLine } from "./worker-lines.ts"
+
+/** Longest life of a process, which ends on its own long before that. */
+const LIFE_MS_MAX = 7 * 24 * 3_600_000
+const LEAVE_MS_MAX = 1000
+
+/** Address space beside the limit of all tools: threads of the engine reserve it and do not use it. */
+const EXTRA_MEMORY_BYTES = 4 * 1024 ** 3
+
+/** What a worker is started with. */
+export type WorkerSpec = { sandbox: Sandbox; whisper: WhisperEnvironment; modelFolder: string }
+
+/** What the driver is asked of a sound. */
+export type SoundOrder = {
+  samples: number
+  language: string | null
+  task: string
+  prompt: string | null
+}
+
+/** How a task in a worker ended: the driver's last line, or its process was gone. */
+export type WorkerAnswer =
+  | Extract<WorkerLine, { kind: "done" }>
+  | WorkerError
+  | { kind: "gone"; end: ProcessEnd }
+
+/** A process that has a model in its memory, and does one task after the other. */
+export type Worker = {
+  pid: number | null
+  /** Hands it a sound; nothing else may until that is answered. A sound that fails ends the process. */
+  hear(
+    order: SoundOrder,
+    sound: Readable,
+    onLine: (line: WorkerLine) => void,
+  ): Promise<WorkerAnswer>
+  /** Ends it at once; resolves when it is gone. */
+  kill(): Promise<void>
+  /** Has an idle one leave; resolves when it is gone. */
+  leave(): Promise<void>
+  /** Resolves when it is gone, however it ended. */
+  ended: Promise<ProcessEnd>
+}
+
+/** Starts a worker, in a sandbox of its own: it writes nothing, and reads its model and packages. */
+export function startWorker({ sandbox, whisper, modelFolder }: WorkerSpec): Worker {
+  const taskSandbox = openTaskSandbox(sandbox)
+  const ending = new AbortController()
+  let onLine: ((line: WorkerLine) => void) | null = null
+  const started = startProcess({
+    tool: whisper.python,
+    argv: whisperArgv("main.py"),
+    stdin: { open: true },
+    taskSandbox,
+    cwd: "/",
+    access: "none",
+    read: [...whisper.read, ...modelPaths(modelFolder)],
+    memoryBytes: sandbox.limits.memoryBytes + EXTRA_MEMORY_BYTES,
+    timeLimitMs: LIFE_MS_MAX,
+    signal: ending.signal,
+    onProgressLine: (text) => {
+      const line = readWorkerLine(text)
+      if (line) onLine?.(line)
+    },
+  })
+  const { stdin } = started
+  const threads = availableParallelism()
+  stdin?.write(toLine({ packages: whisper.packages, model: modelFolder, threads }))
+  async function end(): Promise<ProcessEnd> {
+    const ended = await started.finished
+    await closeTaskSandbox(taskSandbox, null)
+    return ended
+  }
+  const ended = end()
+  async function kill(): Promise<void> {
+    ending.abort()
+    await ended
+  }
+  return {
+    pid: started.pid,
+    async hear(order, sound, listener) {
+      const answered = Promise.withResolvers<WorkerAnswer>()
+      void ended.then((end) => answered.resolve({ kind: "gone", end }))
+      onLine = (line) => {
+        listener(line)
+        if (line.kind === "done" || line.kind === "error") answered.resolve(line)
+      }
+      // The end of a process says more than the error of a pipe to it.
+      if (stdin?.writable === true) send(order, sound, stdin).catch(answered.reject)
+      try {
+        return await answered.promise
+      } finally {
+        onLine = null
+        sound.destroy()
+      }
+    },
+    kill,
+    async leave() {
+      stdin?.end()
+      await Promise.race([ended, sleep(LEAVE_MS_MAX)])
+      await kill()
+    },
+    ended,
+  }
+}
+
+/** Rejects where the sound cannot be read to its end. */
+async function send(order: SoundOrder, sound: Readable, stdin: Writable): Promise<void> {
+  let failure: unknown = null
+  sound.once("error", (error) => {
+    failure = error
+  })
+  stdin.write(toLine(order))
+  await pipeline(sound, stdin, { end: false }).catch(() => undefined)
+  if (failure !== null) throw new Error("The sound could not be read.", { cause: failure })
+}
+
+function toLine(values: object): string {
+  return `${JSON.stringify(values)}\n`
+}
