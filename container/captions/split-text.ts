@@ -1,0 +1,88 @@
+import stringWidth from "string-width"
+
+/** A part of a text, from its first character to behind its last. */
+export type Piece = { from: number; to: number }
+
+/** A character of a script that is written without blanks between words, or of its punctuation. */
+const UNSPACED =
+  /[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\u3000-\u303f\uff01-\uff60]/u
+const OPENING = /^[\p{Ps}\p{Pi}¿¡]/u
+const PUNCTUATION = /^\p{P}+$/u
+
+const words = new Intl.Segmenter(undefined, { granularity: "word" })
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+
+/** Whether one text follows another without a blank where both are whole, as in Chinese. */
+export function joinsUnspaced(before: string, after: string): boolean {
+  return UNSPACED.test(lastOf(before)) && UNSPACED.test(firstOf(after))
+}
+
+/**
+ * Splits a text where a line may be broken: at blanks, between the words of scripts that have none,
+ * and within what has more columns than that, between graphemes.
+ */
+export function splitText(text: string, columnsMax: number): Piece[] {
+  const pieces: Piece[] = []
+  for (const { 0: run, index } of text.matchAll(/\S+/g)) {
+    for (const piece of splitRun(run)) {
+      const { from, to } = { from: index + piece.from, to: index + piece.to }
+      const before = pieces.at(-1)
+      const isClosing =
+        PUNCTUATION.test(text.slice(from, to)) && !OPENING.test(text.slice(from, to))
+      const joined = before && text.slice(before.from, to)
+      // A mark behind a blank, as in French, stays with its word.
+      if (before && isClosing && stringWidth(joined ?? "") <= columnsMax) before.to = to
+      else pieces.push(...splitWide(text, { from, to }, columnsMax))
+    }
+  }
+  return pieces
+}
+
+/** Splits a text without blanks between the words of scripts that have none. */
+function splitRun(run: string): Piece[] {
+  if (!UNSPACED.test(run)) return [{ from: 0, to: run.length }]
+  const pieces: Piece[] = []
+  let before = ""
+  for (const { segment, index } of words.segment(run)) {
+    const last = pieces.at(-1)
+    const to = index + segment.length
+    if (last && !mayBreak(before, segment)) last.to = to
+    else pieces.push({ from: index, to })
+    before = segment
+  }
+  return pieces
+}
+
+function mayBreak(before: string, after: string): boolean {
+  if (OPENING.test(before)) return false
+  if (PUNCTUATION.test(after) && !OPENING.test(after)) return false
+  return UNSPACED.test(lastOf(before)) || UNSPACED.test(firstOf(after))
+}
+
+function splitWide(text: string, piece: Piece, columnsMax: number): Piece[] {
+  const whole = text.slice(piece.from, piece.to)
+  if (stringWidth(whole) <= columnsMax) return [piece]
+  const pieces: Piece[] = []
+  let columns = Infinity
+  for (const { segment, index } of graphemes.segment(whole)) {
+    const from = piece.from + index
+    const to = from + segment.length
+    columns += stringWidth(segment)
+    const last = pieces.at(-1)
+    if (last && columns <= columnsMax) {
+      last.to = to
+      continue
+    }
+    pieces.push({ from, to })
+    columns = stringWidth(segment)
+  }
+  return pieces
+}
+
+function firstOf(text: string): string {
+  return String.fromCodePoint(text.codePointAt(0) ?? 0)
+}
+
+function lastOf(text: string): string {
+  return Array.from(text.slice(-2)).at(-1) ?? ""
+}
