@@ -87,7 +87,10 @@ function findEmptyStreams(
 }
 
 /** The warnings of inputs of which ffmpeg said that they are damaged, or that end within a packet. */
-function findDamage({ order, workspace }: RunContext, { argv, notes }: FinishedRun): Warning[] {
+export function findDamage(
+  { order, workspace }: RunContext,
+  { argv, notes }: FinishedRun,
+): Warning[] {
   const names = [...new Set(inputWords(argv))]
   const cut = order.inputs.filter((input) => endsWithinPacket(input, notes.inputs.get(input.name)))
   // The seams of transport streams that are joined byte by byte look like damage.

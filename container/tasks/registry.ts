@@ -7,6 +7,7 @@ import { metadata } from "./metadata.ts"
 import { importRunner } from "./import.ts"
 import { probe } from "./probe.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
+import { transcribe } from "./transcribe.ts"
 
 /** A task whose work has been parsed; runs it. */
 export type RunnableTask = (context: RunContext) => Promise<TaskOutcome>
@@ -50,6 +51,7 @@ const TASK_RUNNERS: readonly TaskRunner[] = [
   makeTaskRunner(fetchPage),
   makeTaskRunner(metadata),
   makeTaskRunner(importRunner),
+  makeTaskRunner(transcribe),
 ]
 
 const runnersByName = new Map(TASK_RUNNERS.map((runner) => [runner.definition.name, runner]))

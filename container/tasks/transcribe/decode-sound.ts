@@ -1,0 +1,102 @@
+import { stat } from "node:fs/promises"
+import type { Warning } from "../../../src/contract/warning.ts"
+import { callerFailure } from "../../failures.ts"
+import type { TaskFailure } from "../../failures.ts"
+import { pathIn } from "../../sandbox/workspace.ts"
+import { readMovieHeader } from "../../tools/loudness/movie-header.ts"
+import { runFfmpeg } from "../../tools/run-ffmpeg.ts"
+import type { FinishedRun } from "../../tools/run-ffmpeg.ts"
+import { findDamage } from "../judge-outputs.ts"
+import type { RunClock } from "../run-clock.ts"
+import { markProcessStarted } from "../run-context.ts"
+import type { RunContext } from "../run-context.ts"
+
+/** A decoded sound: a file of samples of 16 bits, the low byte first, without a header. */
+export type Sound = { path: string; sampleCount: number; warnings: Warning[] }
+
+export const SAMPLES_PER_SECOND = 16_000
+
+/** The part of a transcription's progress that decoding is. */
+export const DECODE_SHARE = 0.05
+
+const SAMPLE_BYTES = 2
+/** No input has this name, since those begin with their keys. */
+const SOUND_NAME = "sound.s16le"
+
+/**
+ * Mixes to mono in floating point, where nothing is made quieter for the sake of peaks that there
+ * are not. Left and right differ in weight, so that a channel of the other polarity does not silence
+ * the other.
+ */
+const MIX = "aformat=sample_fmts=fltp:channel_layouts=mono|stereo,pan=mono|c0=FC+0.6*FL+0.4*FR"
+/** The same for channels of which nothing says where they are. */
+const NAMELESS_MIX = "aformat=sample_fmts=fltp,pan=mono|c0=0.6*c0+0.4*c1"
+const IS_NAMELESS = /Rematrix is needed|Input channel layout .* is not supported/
+/** Gaps, and what is before the sound begins, become silence, so that its times are the input's. */
+const RESAMPLE = `aresample=${SAMPLES_PER_SECOND}:async=1:first_pts=0`
+
+/** Decodes the audio stream of an input that ffmpeg takes for the main one, to mono at 16 kHz. */
+export async function decodeSound(
+  context: RunContext,
+  clock: RunClock,
+  name: string,
+): Promise<Sound | TaskFailure> {
+  const mixed = await decode(context, clock, name, MIX)
+  const isNameless =
+    "failure" in mixed && mixed.failure.lines.some((line) => IS_NAMELESS.test(line))
+  const run = isNameless ? await decode(context, clock, name, NAMELESS_MIX) : mixed
+  if ("failure" in run) return run.failure.code === "no_output" ? noAudio() : run
+  const path = pathIn(context.workspace, SOUND_NAME)
+  const { size } = await stat(path)
+  const unreadable = await findUnreadable(context, name, run, size === 0)
+  if (unreadable) return unreadable
+  const sampleCount = Math.floor(size / SAMPLE_BYTES)
+  return { path, sampleCount, warnings: findDamage(context, run) }
+}
+
+async function decode(
+  context: RunContext,
+  clock: RunClock,
+  name: string,
+  mix: string,
+): Promise<FinishedRun | TaskFailure> {
+  const finished: FinishedRun[] = []
+  const filters = `${mix},${RESAMPLE}`
+  const failed = await runFfmpeg(context, {
+    argv: ["-i", name, "-vn", "-sn", "-dn", "-af", filters, "-f", "s16le", SOUND_NAME],
+    position: { number: 1, total: 1 },
+    timeLimitMs: clock.leftMs(),
+    onSpawn: () => markProcessStarted(context, "ffmpeg"),
+    onFraction: (fraction) => clock.report(fraction * DECODE_SHARE),
+    onSuccess: (run) => finished.push(run),
+  })
+  if (failed === "time limit") {
+    return callerFailure("time_limit", clock.describeLimit("a transcription"))
+  }
+  const [run] = finished
+  if (failed) return failed
+  if (!run) throw new Error("ffmpeg ended without a result.")
+  return run
+}
+
+function noAudio(): TaskFailure {
+  return callerFailure("no_audio", "The input has no sound: there is no audio stream in it.")
+}
+
+/** The failure of a sound of which the decoder made nothing, or noise; ffmpeg succeeds all the same. */
+async function findUnreadable(
+  { workspace }: RunContext,
+  name: string,
+  { complaints, notes }: FinishedRun,
+  isEmpty: boolean,
+): Promise<TaskFailure | null> {
+  if (notes.damage.length === 0) return null
+  const isMovie = notes.inputs.get(name)?.format.startsWith("mov,") ?? false
+  if (isMovie && (await readMovieHeader(pathIn(workspace, name))).isEncrypted) {
+    const message = "The input is encrypted, so that its sound cannot be decoded."
+    return callerFailure("drm_protected", message, complaints)
+  }
+  if (!isEmpty) return null
+  const message = "The sound of the input is damaged, so that nothing of it can be decoded."
+  return callerFailure("invalid_input", message, complaints)
+}

@@ -1,0 +1,57 @@
+import { TRANSCRIPT_FORMATS } from "../../../src/contract/tasks/transcribe.ts"
+import type { TranscribeWork, TranscriptFormat } from "../../../src/contract/tasks/transcribe.ts"
+import type { OutputReport } from "../../../src/contract/report.ts"
+import { shapeCues } from "../../captions/shape-cues.ts"
+import type { Cue } from "../../captions/shape-cues.ts"
+import { writeSrt, writeVtt } from "../../captions/write-subtitles.ts"
+import { writeJson, writeText } from "../../captions/write-transcript.ts"
+import { RunnerError } from "../../failures.ts"
+import type { HeardSpeech } from "../../tools/whisper/transcribe-sound.ts"
+import { mapWithConcurrency } from "../../transfer/promises.ts"
+import { uploadText } from "../../transfer/upload.ts"
+import type { RunContext } from "../run-context.ts"
+
+type Transcript = Pick<HeardSpeech, "language" | "segments"> & { durationSeconds: number }
+
+type Writer = { contentType: string; write: (transcript: Transcript, cues: Cue[]) => string }
+
+const WRITERS: Record<TranscriptFormat, Writer> = {
+  json: {
+    contentType: "application/json",
+    write: (transcript) => writeJson({ ...transcript, language: tagOf(transcript.language) }),
+  },
+  srt: { contentType: "application/x-subrip", write: (_, cues) => writeSrt(cues) },
+  vtt: { contentType: "text/vtt; charset=utf-8", write: (_, cues) => writeVtt(cues) },
+  txt: {
+    contentType: "text/plain; charset=utf-8",
+    write: ({ segments }) => writeText(segments),
+  },
+}
+
+/** Writes a transcript in each format, and stores them all at once. */
+export async function storeTranscript(
+  { io, signal }: RunContext,
+  { outputs, words_per_cue: wordsPerCue, max_line_length: maxLineLength }: TranscribeWork,
+  transcript: Transcript,
+): Promise<OutputReport[]> {
+  const soundMs = Math.floor(transcript.durationSeconds * 1000)
+  const cues = shapeCues(transcript.segments, { wordsPerCue, maxLineLength, soundMs })
+  const options = { limit: outputs.length, signal }
+  return await mapWithConcurrency(outputs, options, async ({ key }, joint) => {
+    const { contentType, write } = writerOf(key)
+    const text = write(transcript, cues)
+    await uploadText({ io, signal: joint }, { ioPath: `/outputs/${key}`, text, contentType })
+    return { key, size_bytes: Buffer.byteLength(text), content_type: contentType }
+  })
+}
+
+function writerOf(key: string): Writer {
+  const format = TRANSCRIPT_FORMATS.find((each) => each === key)
+  if (!format) throw new RunnerError("internal", `A transcript has no format "${key}".`)
+  return WRITERS[format]
+}
+
+/** The BCP-47 tag of one of whisper's codes. */
+function tagOf(code: string | null): string | null {
+  return code === null ? null : (Intl.getCanonicalLocales(code)[0] ?? code)
+}

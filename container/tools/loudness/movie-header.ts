@@ -1,0 +1,37 @@
+import { openPlainFile } from "../../sandbox/workspace.ts"
+
+/** What the boxes of an MP4 or a QuickTime file say that no probe does. */
+export type MovieHeader = {
+  /** Whether its index stands before its media, so that it plays while it arrives. */
+  isBeforeMedia: boolean
+  isEncrypted: boolean
+}
+
+const BOX_HEAD_BYTES = 16
+const BOXES_MAX = 100
+const INDEX_BYTES_MAX = 32 * 1024 * 1024
+/** Entries of samples that are encrypted, as by the common scheme and in shops. */
+const ENCRYPTED_ENTRIES = ["enca", "encv", "drms", "drmi"]
+
+/** Reads the boxes of a file; one without an index has neither. */
+export async function readMovieHeader(path: string): Promise<MovieHeader> {
+  await using handle = await openPlainFile(path)
+  let position = 0
+  let isBeforeMedia = true
+  for (let count = 0; count < BOXES_MAX; count += 1) {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BOX_HEAD_BYTES), { position })
+    if (bytesRead < BOX_HEAD_BYTES) break
+    const short = buffer.readUInt32BE(0)
+    const size = short === 1 ? Number(buffer.readBigUInt64BE(8)) : short
+    const type = buffer.toString("latin1", 4, 8)
+    if (type === "moov") {
+      const index = Buffer.alloc(Math.min(size, INDEX_BYTES_MAX))
+      await handle.read(index, { position })
+      return { isBeforeMedia, isEncrypted: ENCRYPTED_ENTRIES.some((each) => index.includes(each)) }
+    }
+    if (type === "mdat") isBeforeMedia = false
+    if (size < 8) break
+    position += size
+  }
+  return { isBeforeMedia: false, isEncrypted: false }
+}
