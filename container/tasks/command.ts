@@ -11,9 +11,11 @@ import { downloadInputs } from "../transfer/download.ts"
 import { finishOutputs } from "./finish-outputs.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
-import { openRunProgress } from "./run-progress.ts"
-import { timeLimitFailure } from "./time-limit.ts"
-import type { TimeLimit } from "./time-limit.ts"
+
+/** An estimate from less than this is not worth reporting. */
+const ETA_FRACTION_MIN = 0.02
+const ETA_SECONDS_MIN = 1
+const PERCENT_BEFORE_END = 99
 
 export const command = { definition: commandTask, run: runCommandTask }
 
@@ -40,7 +42,6 @@ async function runCommands(
 ): Promise<TaskFailure | null> {
   const names = namesByKey(context.order.inputs, work.outputs)
   const startedMs = performance.now()
-  const report = openRunProgress(context)
   const total = work.commands.length
   for (const [index, words] of work.commands.entries()) {
     const position = { number: index + 1, total }
@@ -50,22 +51,30 @@ async function runCommands(
       onSuccess,
       onSpawn: () => markProcessStarted(context, "ffmpeg"),
       timeLimitMs: work.run_seconds_max * 1000 - (performance.now() - startedMs),
-      onFraction: (fraction) => report((index + fraction) / total),
+      onFraction: (fraction) => {
+        const done = (index + fraction) / total
+        const seconds = (performance.now() - startedMs) / 1000
+        const hasEta = done >= ETA_FRACTION_MIN && seconds >= ETA_SECONDS_MIN
+        const etaSeconds = hasEta ? Math.round((seconds * (1 - done)) / done) : null
+        context.reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
+      },
     })
     if (failed === "time limit") {
-      const limit = { secondsMax: work.run_seconds_max, plan: context.order.plan }
-      return commandsTimeLimit(position, limit)
+      return timeLimitFailure(position, { ...work, plan: context.order.plan })
     }
     if (failed) return failed
   }
   return null
 }
 
-function commandsTimeLimit(position: CommandPosition, limit: TimeLimit): TaskFailure {
-  const isOne = position.total === 1
-  const failed = timeLimitFailure(isOne ? "the command" : "the commands together", limit)
-  const { code, message } = failed.failure
-  return callerFailure(code, atCommand(position, message))
+function timeLimitFailure(
+  position: CommandPosition,
+  { run_seconds_max: secondsMax, plan }: { run_seconds_max: number; plan: string | undefined },
+): TaskFailure {
+  const what = position.total > 1 ? "the commands together" : "the command"
+  const whose = plan === undefined ? "" : ` on the ${plan} plan`
+  const sentence = `It was stopped: ${what} may run for ${secondsMax} seconds${whose}.`
+  return callerFailure("time_limit", atCommand(position, sentence))
 }
 
 function namesByKey(inputs: readonly TaskInput[], outputs: readonly TaskOutput[]) {
