@@ -4,18 +4,13 @@ import type { CommandResult, CommandWork } from "../../src/contract/tasks/comman
 import { callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
 import { atCommand } from "../tools/explain.ts"
-import type { CommandPosition } from "../tools/explain.ts"
 import { runFfmpeg } from "../tools/run-ffmpeg.ts"
 import type { FinishedRun } from "../tools/run-ffmpeg.ts"
 import { downloadInputs } from "../transfer/download.ts"
 import { finishOutputs } from "./finish-outputs.ts"
+import { startRunClock } from "./run-clock.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
-
-/** An estimate from less than this is not worth reporting. */
-const ETA_FRACTION_MIN = 0.02
-const ETA_SECONDS_MIN = 1
-const PERCENT_BEFORE_END = 99
 
 export const command = { definition: commandTask, run: runCommandTask }
 
@@ -41,7 +36,7 @@ async function runCommands(
   onSuccess: (run: FinishedRun) => void,
 ): Promise<TaskFailure | null> {
   const names = namesByKey(context.order.inputs, work.outputs)
-  const startedMs = performance.now()
+  const clock = startRunClock(context, work.run_seconds_max)
   const total = work.commands.length
   for (const [index, words] of work.commands.entries()) {
     const position = { number: index + 1, total }
@@ -50,31 +45,16 @@ async function runCommands(
       position,
       onSuccess,
       onSpawn: () => markProcessStarted(context, "ffmpeg"),
-      timeLimitMs: work.run_seconds_max * 1000 - (performance.now() - startedMs),
-      onFraction: (fraction) => {
-        const done = (index + fraction) / total
-        const seconds = (performance.now() - startedMs) / 1000
-        const hasEta = done >= ETA_FRACTION_MIN && seconds >= ETA_SECONDS_MIN
-        const etaSeconds = hasEta ? Math.round((seconds * (1 - done)) / done) : null
-        context.reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
-      },
+      timeLimitMs: clock.leftMs(),
+      onFraction: (fraction) => clock.report((index + fraction) / total),
     })
     if (failed === "time limit") {
-      return timeLimitFailure(position, { ...work, plan: context.order.plan })
+      const what = total > 1 ? "the commands together" : "the command"
+      return callerFailure("time_limit", atCommand(position, clock.describeLimit(what)))
     }
     if (failed) return failed
   }
   return null
-}
-
-function timeLimitFailure(
-  position: CommandPosition,
-  { run_seconds_max: secondsMax, plan }: { run_seconds_max: number; plan: string | undefined },
-): TaskFailure {
-  const what = position.total > 1 ? "the commands together" : "the command"
-  const whose = plan === undefined ? "" : ` on the ${plan} plan`
-  const sentence = `It was stopped: ${what} may run for ${secondsMax} seconds${whose}.`
-  return callerFailure("time_limit", atCommand(position, sentence))
 }
 
 function namesByKey(inputs: readonly TaskInput[], outputs: readonly TaskOutput[]) {
