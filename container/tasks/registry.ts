@@ -4,6 +4,7 @@ import type { TaskDefinition, ToolName } from "../../src/contract/tasks/definiti
 import { command } from "./command.ts"
 import { fetchPage } from "./fetch.ts"
 import { metadata } from "./metadata.ts"
+import { normalize } from "./normalize.ts"
 import { importRunner } from "./import.ts"
 import { probe } from "./probe.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
@@ -52,6 +53,7 @@ const TASK_RUNNERS: readonly TaskRunner[] = [
   makeTaskRunner(metadata),
   makeTaskRunner(importRunner),
   makeTaskRunner(transcribe),
+  makeTaskRunner(normalize),
 ]
 
 const runnersByName = new Map(TASK_RUNNERS.map((runner) => [runner.definition.name, runner]))

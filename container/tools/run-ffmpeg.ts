@@ -46,6 +46,8 @@ type Command = {
   timeLimitMs: number
   onSpawn: () => void
   onFraction: (fraction: number) => void
+  /** Called with each line of stderr, for what a filter says. */
+  onStderrLine?: ((line: string) => void) | undefined
   /** Called with a command that succeeded. */
   onSuccess: (run: FinishedRun) => void
 }
@@ -90,6 +92,7 @@ export async function runFfmpeg(
     onStderrLine: (line) => {
       reader.readStderr(line)
       notes.readStderr(line)
+      command.onStderrLine?.(line)
     },
     onProgressLine: (line) => {
       notes.readProgress(line)

@@ -1,0 +1,59 @@
+import { callerFailure } from "../../failures.ts"
+import type { TaskFailure } from "../../failures.ts"
+import { pathIn } from "../../sandbox/workspace.ts"
+import { probeFile } from "../../tools/ffprobe.ts"
+import { layoutFilters } from "../../tools/loudness/gain-filters.ts"
+import { readMovieHeader } from "../../tools/loudness/movie-header.ts"
+import { readSource } from "../../tools/loudness/source.ts"
+import type { Source } from "../../tools/loudness/source.ts"
+import type { RunClock } from "../run-clock.ts"
+import { markProcessStarted } from "../run-context.ts"
+import type { RunContext } from "../run-context.ts"
+import { measureStreams } from "./measure.ts"
+import type { Measurement } from "./measure.ts"
+
+const MEASURE_SHARE = { from: 0, to: 0.3 }
+
+/** Reads what the input is; fails where it is no media, or has no sound. */
+export async function readInput(context: RunContext, name: string): Promise<Source | TaskFailure> {
+  const { settings, signal, status, taskSandbox, workspace } = context
+  const probed = await probeFile({
+    tool: settings.toolPaths.ffprobe,
+    taskSandbox,
+    workspace,
+    name,
+    signal,
+    onSpawn: () => markProcessStarted(context, "ffprobe"),
+  })
+  status.processingMs += probed.wallMs
+  if (!("probe" in probed)) {
+    const message = `The input is not a media file that can be read: ${probed.reason}.`
+    return callerFailure("invalid_input", message, probed.lines)
+  }
+  const source = readSource(probed.probe, name)
+  if (source.audio.length > 0) return source
+  if (source.others.some(({ type }) => type === "audio")) {
+    return callerFailure("invalid_input", "The input has sound, and it cannot be decoded.")
+  }
+  return callerFailure("no_audio", "The input has no sound: there is no audio stream in it.")
+}
+
+/** Measures all sound of the input. */
+export async function measureInput(
+  context: RunContext,
+  clock: RunClock,
+  name: string,
+  { audio, format }: Source,
+): Promise<Measurement | TaskFailure> {
+  const streams = audio.map((stream) => ({
+    specifier: String(stream.index),
+    rate: stream.rate,
+    filters: layoutFilters(stream),
+  }))
+  const measurement = await measureStreams(context, clock, { name, streams, ...MEASURE_SHARE })
+  if (!("failure" in measurement) || !format.startsWith("mov,")) return measurement
+  const { isEncrypted } = await readMovieHeader(pathIn(context.workspace, name))
+  if (!isEncrypted) return measurement
+  const message = "The input is encrypted, so that its sound cannot be decoded."
+  return callerFailure("drm_protected", message, measurement.failure.lines)
+}
