@@ -1,11 +1,9 @@
 import { z } from "zod"
 import { metadataTask } from "../../contract/tasks/metadata.ts"
-import { retentionOf } from "../../env.ts"
-import { readId } from "../../http/collection.ts"
-import { absentProblem, answerLink, DOWNLOAD } from "../../http/downloads.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation, Reply } from "../../http/operation.ts"
-import { notFound, Problem, unprocessables } from "../../http/problem.ts"
+import { outputDownload } from "../../http/output-download.ts"
+import { unprocessables } from "../../http/problem.ts"
 import { publicOrigin, readJson } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
 import { requireTools } from "../../http/required-tools.ts"
@@ -15,11 +13,9 @@ import { isExpired } from "../../kinds/fetch/record.ts"
 import { EXAMPLE, mediaUrl } from "../../kinds/fetch/request.ts"
 import { metadataRecord } from "../../kinds/metadata/kind.ts"
 import { FRESH_MS, lookUp } from "../../pipeline/lookups/lookup.ts"
-import { findJob } from "../../storage/jobs.ts"
-import type { Job } from "../../storage/schema/jobs.ts"
 import { LOOKUP_PROBLEMS, lookupProblem } from "./lookup-problem.ts"
 
-const { path, title } = fetchKind
+const { path } = fetchKind
 
 const METADATA_PATH = `/${path}/metadata`
 const METADATA = {
@@ -64,23 +60,18 @@ const readMetadataOfLongUrl = operation({
   handle: async (c) => await answerMetadata(c, (await readJson(c, metadataRequest)).url),
 })
 
-const download = operation({
-  ...DOWNLOAD,
-  method: "get",
-  path: `/${path}/{id}/{name}`,
+const download = outputDownload(fetchKind, {
   operationId: "downloadFetch",
   summary: "Get a short-lived signed link to what was fetched",
-  tag: path,
-  errors: ["not_found", "not_final", "link_expired"],
-  async handle(c, { disposition }) {
-    const job = await findJob(c.get("database"), readId(c, title))
-    if (job?.kind !== fetchKind.name) throw notFound(title)
-    if (job.state !== "succeeded") throw whyAbsent(job)
-    const name = c.req.param("name") ?? ""
-    const made = job.result?.outputs.find((output) => output.name === name)
-    if (!made) throw notFound("file")
-    if (isExpired(job, retentionOf(c.env))) throw noLongerKept()
-    return await answerLink(c, { fileId: made.fileId, name, disposition })
+  exampleName: "clip.mp4",
+  absent: {
+    pending: "The media is still being fetched; wait for its end.",
+    failed: "Nothing was fetched, so there is no such file",
+    reason: "the fetch failed",
+  },
+  expiry: {
+    isExpired,
+    message: "What was fetched is kept for some days only, and they are over: fetch it again.",
   },
 })
 
@@ -108,18 +99,4 @@ async function answerMetadata(
   const freshMs = FRESH_MS - Math.abs(Date.now() - (job.completedAt ?? 0))
   const seconds = Math.max(0, Math.floor(freshMs / 1000))
   return { body: found, headers: { "cache-control": `private, max-age=${seconds}` } }
-}
-
-/** What a download is answered with of a fetch that is under way, or failed. */
-function whyAbsent(job: Job): Problem {
-  return absentProblem(job, {
-    pending: "The media is still being fetched; wait for its end.",
-    failed: "Nothing was fetched, so there is no such file",
-    reason: "the fetch failed",
-  })
-}
-
-function noLongerKept(): Problem {
-  const message = "What was fetched is kept for some days only, and they are over: fetch it again."
-  return new Problem("link_expired", message)
 }
