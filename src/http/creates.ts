@@ -1,7 +1,15 @@
+import { readSpeechModels } from "../contract/speech-models.ts"
 import { checkUserUrl, readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
-import type { CreateRequest, FoundInput, InputReference, JsonKind, Kind } from "../kinds/kind.ts"
+import type {
+  CreateRequest,
+  DeploymentFacts,
+  FoundInput,
+  InputReference,
+  JsonKind,
+  Kind,
+} from "../kinds/kind.ts"
 import { newId } from "../ids.ts"
 import type { ImportUrl } from "../kinds/import-url.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
@@ -83,7 +91,8 @@ export async function draftRequest<Input extends CreateRequest, Usable>(
   const { faults, inputs } = await judgeFields(c, kind, body, new Set())
   if (faults.length > 0) throw refused(given, faults)
   const { runSecondsMax, fileBytesMax } = c.get("limits")
-  const facts = { ...readJobFacts(c, request), runSecondsMax, fileBytesMax }
+  const limits = { runSecondsMax, fileBytesMax }
+  const facts = { ...readJobFacts(c, request), ...deploymentFacts(c), ...limits }
   return withSources(kind.plan(request, { ...facts, inputs }), facts, inputs)
 }
 
@@ -117,16 +126,14 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
   const oversized = await judgeRoom(c, kind, inputs)
   const urls = kind.urls?.(usable) ?? []
-  const webhook = "webhook" in body ? body.webhook : null
-  const webhooks = typeof webhook === "string" ? webhookFaults(c, "webhook", webhook) : []
   return {
     faults: [
-      ...webhooks,
+      ...webhooksOf(body).flatMap(({ field, url }) => webhookFaults(c, field, url)),
       ...urls.flatMap(({ field, url }) => urlFaults(c, field, url)),
       ...unreadable,
       ...unusable,
       ...oversized,
-      ...kind.judge(usable, inputs, malformed),
+      ...kind.judge(usable, inputs, malformed, deploymentFacts(c)),
     ],
     inputs,
   }
@@ -135,16 +142,15 @@ async function judgeFields<Input extends CreateRequest, Usable>(
 /** What is wrong with inputs as a whole: a file that several name counts once. */
 async function judgeRoom(
   c: AppContext,
-  { inputField, tasks }: Pick<Kind, "inputField" | "tasks">,
+  { tasks }: Pick<Kind, "tasks">,
   inputs: FoundInput[],
 ): Promise<Fault[]> {
   const sizes = new Map(inputs.map((input) => [input.fileId, sizeOf(input)]))
   if (sizes.values().every((bytes) => bytes === null)) return []
   const pools = tasks.map(({ pool }) => pool({}))
   const message = describeOversize(sizes, await findInputRoom(c.env, c.get("limits"), pools))
-  return message === null
-    ? []
-    : [{ field: rootOf(inputField("")), code: "inputs_too_large", message }]
+  const field = rootOf(inputs[0]?.field ?? "")
+  return message === null ? [] : [{ field, code: "inputs_too_large", message }]
 }
 
 function sizeOf({ file, source }: FoundInput): number | null {
@@ -192,14 +198,27 @@ async function findInputs(
 
 /** What every job is made of; 422 where its webhook may not be called. */
 export function readJobFacts(c: AppContext, fields: CreateRequest): JobFacts {
+  const [webhook] = webhooksOf(fields)
   return {
     origin: publicOrigin(c),
     now: Date.now(),
     priority: fields.priority,
     metadata: fields.metadata ?? null,
-    webhookUrl:
-      typeof fields.webhook === "string" ? readWebhookUrl(c, "webhook", fields.webhook) : null,
+    webhookUrl: webhook ? readWebhookUrl(c, webhook.field, webhook.url) : null,
   }
+}
+
+/** The URLs that a body names to be called at the end, by field: one, where nothing is wrong. */
+function webhooksOf(body: object): { field: string; url: string }[] {
+  const named = new Map<string, unknown>(Object.entries(body))
+  return ["webhook", "webhook_url"].flatMap((field) => {
+    const url = named.get(field)
+    return typeof url === "string" ? [{ field, url }] : []
+  })
+}
+
+function deploymentFacts(c: AppContext): DeploymentFacts {
+  return { speechModels: readSpeechModels(settingsOf(c.env)) }
 }
 
 /** What is wrong with a URL to deliver to. */

@@ -6,7 +6,8 @@ import type { Created, GivenBody } from "./creates.ts"
 import { explainFile, fileTwice, noFile, withFileForm } from "./file-forms.ts"
 import type { FileForm } from "./file-forms.ts"
 import { fieldReader } from "./form-fields.ts"
-import { Problem, unprocessables } from "./problem.ts"
+import { answerByForm } from "./job-form.ts"
+import { unprocessables } from "./problem.ts"
 import { anyObject, isJson, readJson } from "./request.ts"
 import type { AppContext } from "./request.ts"
 
@@ -17,11 +18,10 @@ export function createsOf<Input extends CreateRequest, Usable>(
   const { uploadField } = kind
   async function createFromJson(c: AppContext): Promise<Created> {
     const body = await readJson(c, anyObject)
-    if (uploadField === undefined) return await create(c, kind, { body })
-    return await create(c, kind, {
-      body,
-      tell: (faults) => explainFile(faults, body, uploadField),
-    })
+    function tell(faults: Fault[]): Fault[] {
+      return uploadField === undefined ? faults : explainFile(faults, body, uploadField)
+    }
+    return await answerByForm(kind, body, () => create(c, kind, { body, tell }))
   }
   if (uploadField === undefined) return createFromJson
   const readFields = fieldReader(kind.request)
@@ -29,8 +29,11 @@ export function createsOf<Input extends CreateRequest, Usable>(
     if (isJson(c)) return await createFromJson(c)
     return await withFileForm(c, async ({ fields, storeFile }) => {
       const body = readFields(fields)
-      if (storeFile) return await createWithFile(c, { ...kind, uploadField }, { body, storeFile })
-      return await create(c, kind, { body, tell: tellNoFile(body, uploadField) })
+      return await answerByForm(kind, body, () =>
+        storeFile
+          ? createWithFile(c, { ...kind, uploadField }, { body, storeFile })
+          : create(c, kind, { body, tell: tellNoFile(body, uploadField) }),
+      )
     })
   }
 }
@@ -41,8 +44,6 @@ async function create<Input extends CreateRequest, Usable>(
   given: GivenBody,
   identify: (request: Input) => unknown = (request) => request,
 ): Promise<Created> {
-  const refusal = kind.refuseJobForm?.(given.body) ?? null
-  if (refusal !== null) throw new Problem("invalid_request", refusal)
   const request = await readRequest(c, kind, given)
   return await acceptCreate(c, identify(request), () => draftRequest(c, kind, request, given))
 }

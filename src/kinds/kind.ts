@@ -1,5 +1,6 @@
 import type { z } from "zod"
 import type { Member } from "../contract/bundle.ts"
+import type { SpeechModels } from "../contract/speech-models.ts"
 import type { TaskResult } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
 import type { Fault } from "../faults.ts"
@@ -78,16 +79,21 @@ export type FoundInput = {
   source?: InputSource
 }
 
-/** What a plan is made from beside the request. */
-export type PlanFacts = JobFacts & {
-  inputs: FoundInput[]
-  runSecondsMax: number
-  fileBytesMax: number
-}
+/** What its operator gave a deployment that requests may name. */
+export type DeploymentFacts = { speechModels: SpeechModels }
 
-/** Fields that every create has. */
+/** What a plan is made from beside the request. */
+export type PlanFacts = JobFacts &
+  DeploymentFacts & {
+    inputs: FoundInput[]
+    runSecondsMax: number
+    fileBytesMax: number
+  }
+
+/** Fields that every create has; the Job form says `webhook_url` for `webhook`. */
 export type CreateRequest = {
   webhook?: string | null | undefined
+  webhook_url?: string | null | undefined
   metadata?: { [name: string]: string } | null | undefined
   priority: number
 }
@@ -112,8 +118,11 @@ export type JsonKind<
   example: unknown
   /** What can be used of a body that does not fit the schema, so that all its faults are told at once. */
   readUsable(body: object): Usable
-  /** Why a body in the Job form is refused as a whole (400); null where it is in the kind's own form. */
-  refuseJobForm?(body: object): string | null
+  /**
+   * Fields that only the Job form of its request has: whatever is wrong with a body that has one is
+   * told as a whole (400). A text says why this version refuses the field.
+   */
+  jobFormFields?: Readonly<Record<string, string | null>>
   references(request: Usable): InputReference[]
   /** The URLs that the request asks to fetch, by field. */
   urls?(request: Usable): { field: string; url: string }[]
@@ -121,7 +130,12 @@ export type JsonKind<
    * What is wrong with a request beyond its schema, and beyond inputs that are no single file;
    * `malformed` are fields that do not fit the schema.
    */
-  judge(request: Usable, inputs: FoundInput[], malformed: ReadonlySet<string>): Fault[]
+  judge(
+    request: Usable,
+    inputs: FoundInput[],
+    malformed: ReadonlySet<string>,
+    deployment: DeploymentFacts,
+  ): Fault[]
   /** What validation shows of a request beside its faults; a kind without it has no validation. */
   preview?: {
     schema: z.ZodObject

@@ -55,7 +55,7 @@ export type JobFacts = {
 }
 
 /** Fields of requests that are columns of their jobs. */
-const COLUMN_FIELDS = new Set(["webhook", "metadata", "priority"])
+const COLUMN_FIELDS = new Set(["webhook", "webhook_url", "metadata", "priority"])
 
 /** The row of a new job. */
 export function draftJob(facts: JobFacts, made: { id: string; kind: string; request: unknown }) {

@@ -9,7 +9,6 @@ import { jsonKind } from "../kind.ts"
 import type { PlanFacts } from "../kind.ts"
 import { tidyCookies } from "./cookies.ts"
 import { finishFetch } from "./finish.ts"
-import { refuseJobForm } from "./job-form.ts"
 import { fetchRecord, hadCookies, viewFetch } from "./record.ts"
 import { EXAMPLE, fetchRequest, readUsable } from "./request.ts"
 import type { FetchRequest, UsableFetch } from "./request.ts"
@@ -25,7 +24,10 @@ export const fetch = jsonKind({
   request: fetchRequest,
   example: EXAMPLE,
   readUsable,
-  refuseJobForm,
+  jobFormFields: {
+    transcode: "it is not supported yet; give POST /commands the URL as an input instead.",
+    webhook_url: "this request names it webhook.",
+  },
   references: () => [],
   urls: ({ url }) => (url === undefined ? [] : [{ field: "url", url }]),
   inputField: (key) => key,

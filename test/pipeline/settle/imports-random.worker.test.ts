@@ -61,7 +61,9 @@ async function makeJob(): Promise<string> {
     ffmpeg_command: "ffmpeg -i x out_1",
     priority: 50,
   }
-  const draft = withSources(command.plan(request, { ...facts, inputs }), facts, inputs)
+  const speechModels = { default: "base", names: ["base"] }
+  const plan = command.plan(request, { ...facts, inputs, speechModels })
+  const draft = withSources(plan, facts, inputs)
   await createJob(database, draft)
   return draft.job.id
 }
