@@ -8,6 +8,7 @@ import { fileOperations } from "./resources/files/operations.ts"
 import { healthOperations } from "./resources/health/operations.ts"
 import { jobOperations } from "./resources/jobs/operations.ts"
 import { kindOperations } from "./http/kind-operations.ts"
+import { transcribeOperations } from "./resources/transcribe/operations.ts"
 import { webhookOperations } from "./resources/webhooks/operations.ts"
 
 let document: Record<string, unknown> | null = null
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly Operation[] = [
   contract,
   ...fileOperations,
   ...fetchOperations,
+  ...transcribeOperations,
   ...JSON_KINDS.flatMap((kind) => kind.withTypes(kindOperations)),
   ...jobOperations,
   ...webhookOperations,

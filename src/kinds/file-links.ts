@@ -12,6 +12,11 @@ export function fetchedUrl(base: string, fetchId: string, name: string): string 
   return `${base}/fetch/${fetchId}/${encodeURIComponent(name)}`
 }
 
+/** Address of a transcript in one of its formats, by its name. */
+export function transcriptUrl(base: string, transcriptionId: string, name: string): string {
+  return `${base}/transcribe/${transcriptionId}/${encodeURIComponent(name)}`
+}
+
 /** One of the files of a bundle, as records show it. */
 export const memberRecord = member.omit({ crc32: true, name: true }).extend({
   name: z.string(),

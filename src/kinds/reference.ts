@@ -11,7 +11,7 @@ export const EXAMPLE_INPUT = `svc_id://${EXAMPLE_ID}`
 export type Reference =
   | { fileId: string }
   | { url: string }
-  | { error: string; code?: "fetch_not_an_input" }
+  | { error: string; code?: "fetch_not_an_input" | "transcript_not_an_input" }
 
 const EXPECTED = "expected svc_id://<uuid>, a File's download_url or a public URL"
 
@@ -27,6 +27,10 @@ export function readReference(text: string, origin: string): Reference {
   if (room === "fetch") {
     const error = "what was fetched is no input: import the page with POST /files and file_url"
     return { error, code: "fetch_not_an_input" }
+  }
+  if (room === "transcribe") {
+    const error = "a transcript is no input: download it and upload it with POST /files"
+    return { error, code: "transcript_not_an_input" }
   }
   return room === "files" && name ? fileReference(id) : { error: EXPECTED }
 }

@@ -8,6 +8,7 @@ import { normalize } from "./normalize/kind.ts"
 import { fileUrl } from "./file-links.ts"
 import type { Retention } from "../retention.ts"
 import type { AnyJsonKind, Kind } from "./kind.ts"
+import { transcribe } from "./transcribe/kind.ts"
 import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
 
@@ -19,6 +20,7 @@ const KINDS: readonly (Kind | AnyJsonKind)[] = [
   fetch,
   metadata,
   normalize,
+  transcribe,
 ]
 
 const kinds = new Map<string, Kind>(KINDS.map((kind) => [kind.name, kind]))

@@ -9,6 +9,8 @@ import type { JobResult } from "./schema/jobs.ts"
 import type { Task } from "./schema/tasks.ts"
 import type { JobSnapshot, Transition } from "./transitions.ts"
 
+type Heard = NonNullable<JobResult["transcribed"]>
+
 // What rows keep of values of which the whole goes to R2: enough for lists, and for whatever is
 // asked of a row again and again.
 
@@ -72,7 +74,7 @@ async function fitResult(
   const lengthMax = result.metadata ? WHOLE_TEXT_LENGTH_MAX : undefined
   const resultObjectKey = await writeValue(writer, prefix, result, lengthMax)
   if (resultObjectKey === null) return set
-  return { ...set, result: withoutMembers(result), resultObjectKey }
+  return { ...set, result: headOfResult(result), resultObjectKey }
 }
 
 async function fitTaskResult(
@@ -118,15 +120,22 @@ async function fitDelivery(writer: ValueWriter, delivery: NewDelivery): Promise<
   return bodyObjectKey === null ? delivery : { ...delivery, body: "", bodyObjectKey }
 }
 
-/** A job's result without the members of its bundles, and without what a lookup found. */
-function withoutMembers({ outputs, metadata: _metadata, ...others }: JobResult): JobResult {
+/** A job's result without members of bundles, without what a lookup found and what was said. */
+function headOfResult(result: JobResult): JobResult {
+  const { outputs, metadata: _metadata, transcribed, ...others } = result
   return {
     ...others,
+    ...(transcribed && { transcribed: withoutText(transcribed) }),
     outputs: outputs.map((output) => {
       const { files: _, ...others } = output
       return others
     }),
   }
+}
+
+/** What a transcription heard without its text. */
+function withoutText({ language, duration_seconds }: Heard): Heard {
+  return { language, duration_seconds }
 }
 
 /** The outputs are read with each byte that a runner stores. */

@@ -6,6 +6,7 @@ import { OPERATIONS } from "../../src/operations.ts"
 import { ask } from "./caller.ts"
 import type { Caller } from "./caller.ts"
 import { finishFetch, knowMetadata } from "./fetched.ts"
+import { finishTranscription } from "./transcribed.ts"
 
 const members = z.array(z.looseObject({ id: z.uuid() }))
 
@@ -62,25 +63,30 @@ function formOf(example: unknown): FormData {
   return form
 }
 
+/** How jobs are ended as if they were done whose outputs have operations of their own, by path. */
+const ENDS = new Map<string, (caller: Caller, jobId: string) => Promise<unknown>>([
+  ["/fetch", finishFetch],
+  ["/transcribe", finishTranscription],
+])
+
 /**
  * Has an account make whatever operations with a body make. Nobody does work in these tests: what a
- * page says of its video is known before, and the fetch is ended as if it was done. It comes first,
- * so that the newest job is one that can be canceled.
+ * page says of its video is known before, and jobs that are to be over are ended as if they were
+ * done. These come before jobs that stay open, so that the newest is one that can be canceled.
  */
 export async function makeMembers(caller: Caller): Promise<void> {
   await knowMetadata(caller, EXAMPLE.url)
   const makers = OPERATIONS.filter(({ bodies }) => bodies !== undefined)
-  const fetches = makers.filter(isFetch)
-  for (const operation of [...fetches, ...makers.filter((maker) => !isFetch(maker))]) {
+  const inputs = makers.filter(({ path }) => path === "/files")
+  const ended = makers.filter(({ path }) => ENDS.has(path))
+  const others = makers.filter((maker) => !inputs.includes(maker) && !ended.includes(maker))
+  for (const operation of [...inputs, ...ended, ...others]) {
     const parameters = await findParameters(caller, operation)
     const answer = await sendExample(operation, parameters, { "x-api-key": caller.key })
     if (!answer.ok) throw new Error(`${operation.operationId}: ${await answer.text()}`)
-    if (isFetch(operation)) await finishFetch(caller, (await newestOf(caller, "/fetch")).id)
+    const end = ENDS.get(operation.path)
+    await end?.(caller, (await newestOf(caller, operation.path)).id)
   }
-}
-
-function isFetch({ path }: Operation): boolean {
-  return path === "/fetch"
 }
 
 /**
@@ -96,7 +102,7 @@ export async function findParameters(caller: Caller, operation: Operation): Prom
   }
   const member = await newestOf(caller, collection)
   const texts = Object.entries(member).filter(([, value]) => typeof value === "string")
-  const linked = member["download_url"]
+  const linked = member["download_url"] ?? member["srt"]
   const name = typeof linked === "string" ? { name: decodeURIComponent(lastOf(linked)) } : {}
   const parameters = {
     ...name,

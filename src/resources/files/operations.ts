@@ -70,7 +70,8 @@ const download = operation({
     const name = c.req.param("name") ?? ""
     const fileId = readId(c, "file")
     const found = await findStored(c.get("database"), fileId, [name])
-    if (!found || found.file.source === "fetch") throw await whyAbsent(c, fileId, name)
+    if (!found || !fileSource.safeParse(found.file.source).success)
+      throw await whyAbsent(c, fileId, name)
     const isThere =
       name === found.file.name ||
       found.member !== null ||

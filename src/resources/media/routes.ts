@@ -19,7 +19,8 @@ import { parseRange } from "./range.ts"
 type Medium = { name: string; objectKey: string; sizeBytes: number; contentType: string }
 
 /** Media types that a browser may show as they are; others are saved, whatever the link says. */
-const SHOWN_TYPES = /^(?:video|audio)\/|^image\/(?!svg)|^text\/(?:plain|vtt)$|^application\/json$/
+const SHOWN_TYPES =
+  /^(?:video|audio)\/|^image\/(?!svg)|^text\/(?:plain|vtt)(?:;|$)|^application\/json$/
 
 export const media = new Hono<App>()
 

@@ -1,0 +1,75 @@
+import { z } from "zod"
+import {
+  SPEECH_TASKS,
+  TRANSCRIPT_FORMATS,
+  transcriptName,
+} from "../../contract/tasks/transcribe.ts"
+import type { Progress } from "../../rpc.ts"
+import type { Job } from "../../storage/schema/jobs.ts"
+import { transcriptUrl } from "../file-links.ts"
+import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
+import { isAuto, tagOf } from "./languages.ts"
+
+/** What of the request its job keeps for the record. */
+const keptRequest = z.object({
+  file_id: z.uuid(),
+  language: z.string(),
+  model: z.string(),
+  task: z.enum(SPEECH_TASKS),
+  format: z.enum(TRANSCRIPT_FORMATS).exclude(["txt"]),
+})
+
+/** The Transcription record; it has the transcript and its URLs once it succeeded. */
+export const transcriptionRecord = z
+  .object({
+    ...recordHeadSchemas,
+    ...keptRequest.shape,
+    file_id: z.uuid().meta({ description: "The File that is transcribed." }),
+    language: z.string().nullable().meta({
+      description: "The language that was asked for, or found; null while it is not known.",
+    }),
+    total_processing_seconds: z.number().min(0),
+    transcript: z
+      .string()
+      .nullish()
+      .meta({ description: "All that is said; null in lists where it is long." }),
+    srt: z.url().optional(),
+    vtt: z.url().optional(),
+    json: z.url().optional(),
+    txt: z.url().optional(),
+    duration_seconds: z.number().optional(),
+    ...jobFieldSchemas,
+  })
+  .meta({ id: "Transcription" })
+
+export type TranscriptionRecord = z.infer<typeof transcriptionRecord>
+
+export function viewTranscription(
+  base: string,
+  job: Job,
+  progress: Progress | null,
+): TranscriptionRecord {
+  const { language, ...request } = keptRequest.parse(job.request)
+  const found = job.result?.transcribed
+  return {
+    ...recordHead(job),
+    ...request,
+    language: isAuto(language) ? foundLanguage(found?.language) : language,
+    total_processing_seconds: job.processingMs / 1000,
+    ...(found && {
+      transcript: found.text ?? null,
+      ...Object.fromEntries(
+        TRANSCRIPT_FORMATS.map((format) => [
+          format,
+          transcriptUrl(base, job.id, transcriptName(format)),
+        ]),
+      ),
+      duration_seconds: found.duration_seconds,
+    }),
+    ...jobFields(job, progress),
+  }
+}
+
+function foundLanguage(code: string | null | undefined): string | null {
+  return typeof code === "string" ? tagOf(code) : null
+}
