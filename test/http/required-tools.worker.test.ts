@@ -95,6 +95,22 @@ describe("a create whose tasks need a tool", () => {
     expect(await (await caller.call("/jobs?kind=fetch")).json()).toEqual([])
   })
 
+  it("is a 503 where no speech is transcribed, in both forms, and all else is done", async () => {
+    const health = healthWith({ ffmpeg: "7.1", ffprobe: "7.1", whisper: UNAVAILABLE })
+    const reference = `svc_id://${fileId}`
+    for (const body of [{ file_url: reference }, { source: reference }]) {
+      const sent = { method: "POST", path: "/transcribe", body: JSON.stringify(body) }
+      const answer = await send(health, sent)
+      expect(answer.status).toBe(503)
+      expect(await answer.json()).toMatchObject({
+        code_name: "tool_missing",
+        message: expect.stringMatching(/^This service cannot transcribe speech: whisper is not/),
+      })
+    }
+    expect(await (await caller.call("/jobs?kind=transcribe")).json()).toEqual([])
+    expect((await create(health)).status).toBe(202)
+  })
+
   it.each([
     ["has it, and lacks another one", healthWith({ ffmpeg: "7.1", "yt-dlp": UNAVAILABLE })],
     ["says nothing of it", healthWith({})],
