@@ -9,6 +9,7 @@ import { newId } from "../../ids.ts"
 import { draftInputs, draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
 import type { JobDraft } from "../../storage/job-drafts.ts"
 import { transcriptUrl } from "../file-links.ts"
+import { withNewInput } from "../kept-input.ts"
 import { jsonKind } from "../kind.ts"
 import type { InputReference, PlanFacts } from "../kind.ts"
 import { finishTranscribe } from "./finish.ts"
@@ -31,6 +32,7 @@ export const transcribe = jsonKind({
   answersJob: true,
   tasks: [transcribeTask],
   request: transcribeRequest,
+  uploadField: "file_url",
   example: EXAMPLE,
   readUsable,
   jobFormFields: { source: null },
@@ -42,6 +44,7 @@ export const transcribe = jsonKind({
   record: transcriptionRecord,
   view: (base, { job }, progress) => viewTranscription(base, job, progress),
   outputUrl: transcriptUrl,
+  requestAgain: withNewInput,
 })
 
 function references({ file_url, source }: UsableTranscribe): InputReference[] {

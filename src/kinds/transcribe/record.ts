@@ -7,12 +7,12 @@ import {
 import type { Progress } from "../../rpc.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { transcriptUrl } from "../file-links.ts"
+import { keptInput } from "../kept-input.ts"
 import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
 import { isAuto, tagOf } from "./languages.ts"
 
 /** What of the request its job keeps for the record. */
-const keptRequest = z.object({
-  file_id: z.uuid(),
+const keptRequest = keptInput.extend({
   language: z.string(),
   model: z.string(),
   task: z.enum(SPEECH_TASKS),
@@ -24,7 +24,6 @@ export const transcriptionRecord = z
   .object({
     ...recordHeadSchemas,
     ...keptRequest.shape,
-    file_id: z.uuid().meta({ description: "The File that is transcribed." }),
     language: z.string().nullable().meta({
       description: "The language that was asked for, or found; null while it is not known.",
     }),
