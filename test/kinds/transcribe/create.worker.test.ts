@@ -163,8 +163,10 @@ describe("POST /transcribe", () => {
     const other = await createdId({ source: file_url })
     await send("POST", `/jobs/${id}/cancel`)
     const members = z.array(z.looseObject({ id: z.string() }))
-    const list = async (query: string) =>
-      members.parse(await (await send("GET", `/transcribe${query}`)).json()).map((each) => each.id)
+    async function list(query: string): Promise<string[]> {
+      const answer = await send("GET", `/transcribe${query}`)
+      return members.parse(await answer.json()).map((each) => each.id)
+    }
     expect(await list("")).toEqual([other, id])
     expect(await list("?status=failed")).toEqual([id])
     expect(await list("?status=pending")).toEqual([other])
