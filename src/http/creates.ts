@@ -147,7 +147,7 @@ async function judgeRoom(
 ): Promise<Fault[]> {
   const sizes = new Map(inputs.map((input) => [input.fileId, sizeOf(input)]))
   if (sizes.values().every((bytes) => bytes === null)) return []
-  const pools = tasks.map(({ pool }) => pool({}))
+  const pools = tasks.map((task) => task.pool({}))
   const message = describeOversize(sizes, await findInputRoom(c.env, c.get("limits"), pools))
   const field = rootOf(inputs[0]?.field ?? "")
   return message === null ? [] : [{ field, code: "inputs_too_large", message }]

@@ -17,7 +17,9 @@ export type JobId = { accountId: string; jobId: string }
 
 /** The job at its end, or as it is once `timeoutMs` are over; null where the account has none. */
 export async function awaitEnd(env: Env, id: JobId, timeoutMs: number | null): Promise<Job | null> {
-  const read = async () => await findJob(databaseOf(env, id.accountId), id.jobId)
+  async function read(): Promise<Job | null> {
+    return await findJob(databaseOf(env, id.accountId), id.jobId)
+  }
   return await awaitFinal(env, { id, read, stateOf: ({ state }) => state }, timeoutMs)
 }
 
@@ -30,7 +32,9 @@ export async function awaitFileEnd(
   { accountId, fileId }: { accountId: string; fileId: string },
   timeoutMs: number | null,
 ): Promise<FileWithJob | null> {
-  const read = async () => await findFile(databaseOf(env, accountId), fileId)
+  async function read(): Promise<FileWithJob | null> {
+    return await findFile(databaseOf(env, accountId), fileId)
+  }
   const found = await read()
   if (!found || !timeoutMs || isFinal(found.file.state)) return found
   const id = { accountId, jobId: found.file.jobId }
