@@ -1,8 +1,7 @@
 import { accessSync, constants, copyFileSync, statSync } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
 import { CliError } from "../local/cli-error.ts"
-
-const CLIP = join(import.meta.dirname, "clip.mp4")
+import type { Demo } from "./demo.ts"
 
 export type DemoPaths = {
   /** Absolute path of the file to work on. */
@@ -13,12 +12,16 @@ export type DemoPaths = {
   folder: string
 }
 
-/** What the demo reads and writes; paths are relative to the folder that it was called from. */
-export function findPaths(words: string[], folder: string): DemoPaths {
+/** What a demo reads and writes; paths are relative to the folder that it was called from. */
+export function findPaths(
+  { clip, usage }: Pick<Demo, "clip" | "usage">,
+  words: string[],
+  folder: string,
+): DemoPaths {
   const [given, ...rest] = words
-  if (rest.length > 0) throw new CliError("Usage: npm run demo [-- FILE]")
-  const source = given === undefined ? CLIP : resolve(folder, given)
-  const shown = given ?? relative(folder, CLIP)
+  if (rest.length > 0) throw new CliError(`Usage: ${usage}`)
+  const source = given === undefined ? clip : resolve(folder, given)
+  const shown = given ?? relative(folder, clip)
   requireReadable(source, shown)
   return { source, shownSource: shown, folder }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { recipeFor } from "../../scripts/demo/recipe.ts"
+import { recipeFor } from "../../scripts/demo/command/recipe.ts"
 
 const video = { index: 0, codec_type: "video", codec_name: "h264" }
 const audio = { index: 1, codec_type: "audio", codec_name: "aac" }

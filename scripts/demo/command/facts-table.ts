@@ -1,5 +1,5 @@
-import type { ProbeResult } from "../../src/contract/probe.ts"
-import { formatTable } from "../local/table.ts"
+import type { ProbeResult } from "../../../src/contract/probe.ts"
+import { formatTable } from "../../local/table.ts"
 import { isStill, mainStreams } from "./media-facts.ts"
 
 export type Facts = {

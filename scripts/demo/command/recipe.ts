@@ -1,4 +1,4 @@
-import type { ProbeResult } from "../../src/contract/probe.ts"
+import type { ProbeResult } from "../../../src/contract/probe.ts"
 import { isStill, mainStreams } from "./media-facts.ts"
 import type { Stream } from "./media-facts.ts"
 
