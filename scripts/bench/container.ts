@@ -94,7 +94,7 @@ async function measureEncode({ service, caller }: Target, scope: BenchScope): Pr
       input_files: { in_1: `svc_id://${fileId}` },
       output_files: { out_1: "encoded.mp4" },
     })
-    await untilSuccess(caller, `/v1/commands/${id}`, POLL_MS)
+    await untilSuccess(caller, `/v1/commands/${id}`, { pollMs: POLL_MS })
     const ended = await findLogged(service, "task.ended", id)
     times.task.push(timeOf(ended) - timeOf(await findLogged(service, "task.accepted", id)))
     times.encode.push((ended.processing_seconds ?? 0) * 1000)

@@ -20,7 +20,7 @@ export async function benchDownload(scope: BenchScope): Promise<Figure[]> {
   const stateDir = await scope.makeFolder()
   const before = await startBenchService(scope, { stateDir })
   const { id } = await uploadFile(before.caller, "junk.bin", junk(GIB))
-  await untilFinal(before.caller, `/v1/files/${id}`, 100)
+  await untilFinal(before.caller, `/v1/files/${id}`, { pollMs: 100 })
   await before.stop()
   // A new workerd, since memory that the upload left allocated would hide the download's.
   const service = await startBenchService(scope, { stateDir })

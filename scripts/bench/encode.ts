@@ -1,4 +1,4 @@
-import { formatRatio } from "./figure.ts"
+import { formatRatio, formatSeconds } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { makeMedia, runBare, tools } from "./media.ts"
@@ -47,8 +47,4 @@ async function encode({ caller, whenLogged }: BenchService, fileId: string): Pro
   // Polling meanwhile would take processor time from the encode that is measured.
   await whenLogged("task.ended", id)
   await untilSuccess(caller, `/v1/commands/${id}`)
-}
-
-function formatSeconds(ms: number): string {
-  return `${(ms / 1000).toFixed(2)} s`
 }

@@ -3,7 +3,7 @@ import { openSite } from "../../test/support/site/site.ts"
 import type { Site } from "../../test/support/site/site.ts"
 import { FETCH_PYTHON_PATH } from "../setup/yt-dlp.ts"
 import { jsonBody } from "./caller.ts"
-import { formatDifference, formatMs, formatRatio } from "./figure.ts"
+import { formatDifference, formatMs, formatRatio, formatSeconds } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import { makeMedia, runBare, SMALL_MEDIA } from "./media.ts"
 import { untilSuccess, uploadMedia } from "./requests.ts"
@@ -85,8 +85,4 @@ async function benchLookup({ caller }: BenchService, site: Site, folder: string)
     goal: `<= ${LOOKUP_GOAL_MS} ms`,
     isMet: measured <= LOOKUP_GOAL_MS,
   }
-}
-
-function formatSeconds(ms: number): string {
-  return `${(ms / 1000).toFixed(2)} s`
 }

@@ -31,6 +31,10 @@ export function formatMs(ms: number): string {
   return `${ms.toFixed(1)} ms`
 }
 
+export function formatSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`
+}
+
 export function formatMib(bytes: number): string {
   return `${(bytes / 1024 ** 2).toFixed(0)} MiB`
 }

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 
 const SAMPLE_MS = 20
+/** Less often, since all processes are looked through. */
+const FAMILY_SAMPLE_MS = 200
 
 export type MemoryWatch = { stop(): { peakBytes: number } }
 
@@ -28,12 +30,31 @@ export function watchMemory(pid: number | null): MemoryWatch {
   }
 }
 
+/**
+ * Samples the resident memory of a process and of the largest of those that it started, and keeps the
+ * peak of each.
+ */
+export function watchFamily(pid: number | null) {
+  const peaks = { ownBytes: 0, childBytes: 0 }
+  function look(): void {
+    if (pid === null) return
+    const children = listFamily(pid).filter((each) => each.pid !== pid)
+    const sizes = children.map((child) => residentBytes(child.pid) ?? 0)
+    peaks.ownBytes = Math.max(peaks.ownBytes, residentBytes(pid) ?? 0)
+    peaks.childBytes = Math.max(peaks.childBytes, ...sizes)
+  }
+  const timer = setInterval(look, FAMILY_SAMPLE_MS)
+  return {
+    stop(): { ownBytes: number; childBytes: number } {
+      clearInterval(timer)
+      return peaks
+    },
+  }
+}
+
 /** The workerd that a process or one of its children started; null where there is no /proc. */
 export function findWorkerd(parentPid: number): number | null {
-  const processes = listProcesses()
-  const family = new Set([parentPid])
-  for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid)
-  return processes.find(({ pid, name }) => family.has(pid) && name === "workerd")?.pid ?? null
+  return listFamily(parentPid).find(({ name }) => name === "workerd")?.pid ?? null
 }
 
 /** The runner that a start script started; null where there is no /proc. */
@@ -43,6 +64,14 @@ export function findRunner(parentPid: number): number | null {
       parent === parentPid && readProc(`${pid}/cmdline`)?.includes("container/main.ts"),
   )
   return found?.pid ?? null
+}
+
+/** A process and all below it. */
+function listFamily(ancestorPid: number) {
+  const family = new Set([ancestorPid])
+  const processes = listProcesses()
+  for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid)
+  return processes.filter(({ pid }) => family.has(pid))
 }
 
 /** Sorted by id, so that parents come before their children. */

@@ -44,11 +44,11 @@ export async function uploadFile(
   return record.parse(JSON.parse(answer.text))
 }
 
-/** Polls a record every few milliseconds until it is final. */
+/** Polls a record, every few milliseconds by default, until it is final. */
 export async function untilFinal(
   caller: Caller,
-  path: `/v1/files/${string}` | `/v1/commands/${string}` | `/v1/fetch/${string}`,
-  pollMs = POLL_MS,
+  path: `/v1/${"files" | "commands" | "fetch" | "normalize" | "transcribe"}/${string}`,
+  { pollMs = POLL_MS, timeLimitMs = FINAL_MS_MAX }: { pollMs?: number; timeLimitMs?: number } = {},
 ): Promise<ServiceRecord> {
   return await pWaitFor<ServiceRecord>(
     async () => {
@@ -57,7 +57,7 @@ export async function untilFinal(
     },
     {
       interval: pollMs,
-      timeout: { milliseconds: FINAL_MS_MAX, message: `${path} is not final yet` },
+      timeout: { milliseconds: timeLimitMs, message: `${path} is not final yet` },
     },
   )
 }

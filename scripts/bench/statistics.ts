@@ -31,6 +31,26 @@ export async function compareMedians(
   }
 }
 
+/**
+ * Measurements that take turns at being the first of a round, after some rounds that do not count;
+ * answers the median of each by its name.
+ */
+export async function rotateMedians<Name extends string>(
+  { warmUp, counted }: { warmUp: number; counted: number },
+  measures: Record<Name, () => Promise<number>>,
+): Promise<(name: Name) => number> {
+  const entries = Object.entries<() => Promise<number>>(measures)
+  const found = new Map<string, number[]>(entries.map(([name]) => [name, []]))
+  for (let round = 0; round < warmUp + counted; round += 1) {
+    const turn = round % entries.length
+    for (const [name, measure] of [...entries.slice(turn), ...entries.slice(0, turn)]) {
+      const value = await measure()
+      if (round >= warmUp) found.get(name)?.push(value)
+    }
+  }
+  return (name) => median(found.get(name) ?? [])
+}
+
 /** Runs work and returns how long it took, in milliseconds. */
 export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()

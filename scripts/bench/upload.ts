@@ -55,7 +55,7 @@ async function openService(scope: BenchScope): Promise<UploadTarget> {
       const { id } = await uploadFile(caller, "junk.bin", junk(sizeBytes))
       return async () => {
         // The probe reads the file once more and must not run during the next measurement.
-        await untilFinal(caller, `/v1/files/${id}`, 100)
+        await untilFinal(caller, `/v1/files/${id}`, { pollMs: 100 })
         await caller.ask("DELETE", `/v1/files/${id}`)
       }
     },

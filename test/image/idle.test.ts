@@ -21,7 +21,7 @@ it(
       input_files: {},
       output_files: { out_1: "out.mp4" },
     })
-    await untilSuccess(caller, `/v1/commands/${id}`, 500)
+    await untilSuccess(caller, `/v1/commands/${id}`, { pollMs: 500 })
     const endedMs = performance.now()
     const { text } = await caller.ask("GET", `/v1/jobs/${id}`)
     expect(job.parse(JSON.parse(text))).toMatchObject({ attempts: 1 })
