@@ -7,7 +7,7 @@ import type { Bed } from "./bed.ts"
 /** A job that was accepted, and how it has to end. */
 export type AcceptedJob = {
   id: string
-  room: "commands" | "files" | "fetch"
+  room: "commands" | "files" | "fetch" | "normalize" | "transcribe"
   name: string
   /** The code of its failure; none where it is to succeed. */
   errorCode: string | null
@@ -15,6 +15,8 @@ export type AcceptedJob = {
   outputs: Record<string, string[]>
   /** What its one file has to be. */
   sha256?: string
+  /** A word that its transcript has to have. */
+  says?: string
   /** Which address of the web it is about, and how many bytes that has where they can be resumed. */
   sourcePath?: string
   sourceBytes?: number

@@ -24,6 +24,9 @@ export const CAPACITY = 4
 /** Little of the small disk that workspaces have where its being full is tried. */
 const DISK_RESERVE_BYTES = 4 * 1024 * 1024
 
+/** Soon enough for the end of a group, where no process may be left. */
+const WHISPER_IDLE_SECONDS = 15
+
 const AWAY_MS_MAX = 60_000
 const TRY_AGAIN_MS = 100
 
@@ -79,6 +82,7 @@ export async function openBed(
         ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
         IO_ORIGIN: proxy.origin,
         RUNNER_ORIGIN: runnerProxy.origin,
+        WHISPER_IDLE_SECONDS: String(WHISPER_IDLE_SECONDS),
         ...settings,
       },
       stateDir,

@@ -14,7 +14,13 @@ const HEARD_MS_MAX = 150_000
 const SECONDS_OFF_MAX = 0.4
 const POLL_MS = 20
 
-const KINDS = { files: "file", commands: "command", fetch: "fetch" }
+const KINDS = {
+  files: "file",
+  commands: "command",
+  fetch: "fetch",
+  normalize: "normalize",
+  transcribe: "transcribe",
+}
 /** Of all bytes of a source, in a run that reads its first part again and then goes on. */
 const READ_AGAIN_MAX = 1.75
 
@@ -27,6 +33,8 @@ const record = z.looseObject({
   error_code: z.string().optional(),
   completed_at: z.string().nullish(),
   download_url: z.string().optional(),
+  transcript: z.string().nullish(),
+  srt: z.string().optional(),
   output_files: z.record(z.string(), z.union([z.string(), output])).optional(),
 })
 
@@ -75,6 +83,7 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
     const hash = createHash("sha256").update(new Uint8Array(await answer.arrayBuffer()))
     if (hash.digest("hex") !== job.sha256) return "has not the bytes of its source"
   }
+  if (job.says !== undefined) return await findUnsaid(bed, job.says, found)
   if (job.readsOn === true) {
     const wrong = findReadAgain(bed, job)
     if (wrong !== null) return wrong
@@ -92,6 +101,13 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
     }
   }
   return await findMissingFile(bed, found)
+}
+
+/** What is wrong with a transcription that has to have a word. */
+async function findUnsaid(bed: Bed, word: string, found: JobRecord): Promise<string | null> {
+  if (found.transcript?.includes(word) !== true) return `says ${found.transcript}`
+  const captions = await bed.call("GET", found.srt ?? "")
+  return (await captions.text()).includes(word) ? null : "has other captions than words"
 }
 
 /** What is wrong with how often the bytes of an import were asked for, which was interrupted. */

@@ -58,6 +58,18 @@ export const FOLLOWING_POINTS = [
   "command's report",
 ] as const
 
+/** Points of work on sound, whose tools are more than one. */
+export const SOUND_POINTS = [
+  "accepted",
+  "dispatched",
+  "downloading",
+  "encoding",
+  "uploading",
+  "reporting",
+  "reported",
+  "telling",
+] as const
+
 export type InjectionPoint =
   | (typeof INJECTION_POINTS)[number]
   | (typeof PART_POINTS)[number]

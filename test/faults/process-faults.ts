@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import pWaitFor from "p-wait-for"
 import type { Bed } from "./bed.ts"
 import { databasePath } from "./leftovers.ts"
-import { findRunner, findTools, findWorkerd, killAll } from "./processes.ts"
+import { findRunner, findSpeechWorkers, findTools, findWorkerd, killAll } from "./processes.ts"
 
 const TOOL_MS_MAX = 1500
 const POLL_MS = 10
@@ -45,10 +45,19 @@ export function stallSource(ms: number): (bed: Bed) => Promise<void> {
 
 /** Kills every ffmpeg and ffprobe of the runner, or the next ones that start. */
 export async function killTools(bed: Bed): Promise<void> {
+  await killFoundOf(() => findTools(bed.pid, bed.workDir))
+}
+
+/** Kills the processes that have a speech model, or the next ones that start. */
+export async function killSpeechWorkers(bed: Bed): Promise<void> {
+  await killFoundOf(() => findSpeechWorkers(bed.pid))
+}
+
+async function killFoundOf(find: () => number[]): Promise<void> {
   function killFound(): boolean {
-    const tools = findTools(bed.pid, bed.workDir)
-    killAll(tools)
-    return tools.length > 0
+    const found = find()
+    killAll(found)
+    return found.length > 0
   }
   const timeout = { milliseconds: TOOL_MS_MAX, fallback: () => undefined }
   await pWaitFor(killFound, { interval: POLL_MS, timeout })

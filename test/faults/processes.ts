@@ -46,6 +46,17 @@ export function findTools(servicePid: number, workDir: string): number[] {
     .map(({ pid }) => pid)
 }
 
+/** Processes below a service that have a speech model, or come to have it. */
+export function findSpeechWorkers(servicePid: number): number[] {
+  const below = new Set(processesBelow(servicePid))
+  return listProcesses()
+    .filter(({ pid, words: [tool = "", ...words] }) => {
+      const isDriver = words.some((word) => word.endsWith("whisper/driver/main.py"))
+      return below.has(pid) && isDriver && /(?:^|\/)python[\d.]*$/.test(tool)
+    })
+    .map(({ pid }) => pid)
+}
+
 /** All processes below one, which is not among them. */
 export function processesBelow(ancestorPid: number): number[] {
   const below = new Set([ancestorPid])

@@ -1,6 +1,9 @@
 import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { hasModel } from "../../container/models/fetch-model.ts"
+import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../scripts/setup/speech.ts"
 
 const run = promisify(execFile)
 
@@ -55,6 +58,13 @@ export async function hasFlite(): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** Why nothing can be said and written down on this machine; null where it can. */
+export async function whyNoSpeech(): Promise<string | null> {
+  if (!(await hasFlite())) return NO_FLITE
+  const isThere = existsSync(SPEECH_PYTHON_PATH) && (await hasModel(SPEECH_MODELS_PATH, "base"))
+  return isThere ? null : "faster-whisper or its model base is not installed"
 }
 
 /** Has flite say a text; the path of the file, which is a WAV of 16 kHz in mono. */
