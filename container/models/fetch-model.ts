@@ -23,7 +23,8 @@ const HUB = "https://huggingface.co"
 
 /** A model's folder has this file once all others were checked. */
 const STAMP = "lathe-manifest"
-const UNFINISHED = ".fetching-"
+/** Begins the name of a folder that is being filled; the process that does it follows. */
+const UNFINISHED = /^\.fetching-(\d+)-/
 /** No fetch takes longer. */
 const UNFINISHED_MS_MAX = 3_600_000
 
@@ -73,7 +74,7 @@ export async function fetchModel(of: FetchOptions): Promise<void> {
   }
   await mkdir(root, { recursive: true })
   await removeUnfinished(root)
-  const temporary = await mkdtemp(join(root, UNFINISHED))
+  const temporary = await mkdtemp(join(root, `.fetching-${process.pid}-`))
   try {
     const made = await gather(of, manifest, temporary)
     await writeFile(join(made, STAMP), stampOf(manifest))
@@ -147,10 +148,22 @@ function stampOf(manifest: ModelManifest): string {
 /** Removes what fetches that were killed have left. */
 async function removeUnfinished(root: string): Promise<void> {
   for (const name of await readdir(root)) {
-    if (!name.startsWith(UNFINISHED)) continue
+    const [, pid] = UNFINISHED.exec(name) ?? []
+    if (pid === undefined) continue
     const facts = await stat(join(root, name)).catch(() => null)
-    if (!facts || Date.now() - facts.mtimeMs < UNFINISHED_MS_MAX) continue
+    const isYoung = facts !== null && Date.now() - facts.mtimeMs < UNFINISHED_MS_MAX
+    if (isYoung && isRunning(Number(pid))) continue
     await rm(join(root, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // It is there, and another user's.
+    return error instanceof Error && "code" in error && error.code === "EPERM"
   }
 }
 

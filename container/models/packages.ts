@@ -69,6 +69,7 @@ function whatPipSaid(error: unknown): string {
   }
   const stderr = error instanceof Error && "stderr" in error ? String(error.stderr) : ""
   if (stderr.includes("DO NOT MATCH THE HASHES")) return "a wheel has another SHA-256"
+  if (stderr.includes("No module named pip")) return "this Python has no pip"
   const lines = stderr.split("\n").filter((line) => line.startsWith("ERROR: "))
   return lines.at(-1)?.slice("ERROR: ".length) ?? "it did not end well, or in time"
 }

