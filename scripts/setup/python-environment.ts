@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile, rm, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { CliError } from "../local/cli-error.ts"
@@ -57,7 +57,9 @@ export function pythonEnvironment({
       if (!(await hasVenv())) await aptInstall("python3", "python3-venv")
       const pip = ["-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
       try {
-        await run("python3", ["-m", "venv", "--clear", folder])
+        // A folder that is a link to another is not emptied through it.
+        await rm(folder, { recursive: true, force: true })
+        await run("python3", ["-m", "venv", folder])
         await run(
           join(folder, "bin", "python"),
           [...pip, "--quiet", "--compile", "--require-hashes", "--requirement", requirements],
