@@ -5,7 +5,7 @@ import { ensureSteps } from "../../scripts/setup/step.ts"
 import { runSchemathesis } from "./schemathesis.ts"
 
 const INSTALL_MS_MAX = 180_000
-const TEST_MS_MAX = 300_000
+const TEST_MS_MAX = 420_000
 const REQUESTS_PER_MINUTE = "100000"
 
 beforeAll(async () => await ensureSteps([schemathesis]), INSTALL_MS_MAX)

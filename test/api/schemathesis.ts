@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { SCHEMATHESIS_PATH } from "../../scripts/setup/schemathesis.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 
-const RUN_MS_MAX = 240_000
+const RUN_MS_MAX = 360_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 const EXAMPLES_MAX = 20
 
