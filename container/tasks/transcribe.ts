@@ -70,7 +70,7 @@ async function hear(
       language,
       task,
       prompt,
-      timeLimitMs: clock.leftMs(),
+      timeLimitMs: Math.floor(clock.leftMs()),
       onSpawn: () => markProcessStarted(context, "whisper"),
       onFraction: (fraction) => clock.report(DECODE_SHARE + (1 - DECODE_SHARE) * fraction),
     })

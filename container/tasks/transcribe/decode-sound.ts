@@ -45,12 +45,11 @@ export async function decodeSound(
   const isNameless =
     "failure" in mixed && mixed.failure.lines.some((line) => IS_NAMELESS.test(line))
   const run = isNameless ? await decode(context, clock, name, NAMELESS_MIX) : mixed
+  if (await isEncrypted(context, name, run)) return encrypted(run)
   if ("failure" in run) return run.failure.code === "no_output" ? noAudio() : run
   const path = pathIn(context.workspace, SOUND_NAME)
-  const { size } = await stat(path)
-  const unreadable = await findUnreadable(context, name, run, size === 0)
-  if (unreadable) return unreadable
-  const sampleCount = Math.floor(size / SAMPLE_BYTES)
+  const sampleCount = Math.floor((await stat(path)).size / SAMPLE_BYTES)
+  if (sampleCount === 0 && run.notes.damage.length > 0) return undecodable(run)
   return { path, sampleCount, warnings: findDamage(context, run) }
 }
 
@@ -83,20 +82,25 @@ function noAudio(): TaskFailure {
   return callerFailure("no_audio", "The input has no sound: there is no audio stream in it.")
 }
 
-/** The failure of a sound of which the decoder made nothing, or noise; ffmpeg succeeds all the same. */
-async function findUnreadable(
+/** Whether what the decoder could not read is encrypted; some of it may look like sound. */
+async function isEncrypted(
   { workspace }: RunContext,
   name: string,
-  { complaints, notes }: FinishedRun,
-  isEmpty: boolean,
-): Promise<TaskFailure | null> {
-  if (notes.damage.length === 0) return null
-  const isMovie = notes.inputs.get(name)?.format.startsWith("mov,") ?? false
-  if (isMovie && (await readMovieHeader(pathIn(workspace, name))).isEncrypted) {
-    const message = "The input is encrypted, so that its sound cannot be decoded."
-    return callerFailure("drm_protected", message, complaints)
-  }
-  if (!isEmpty) return null
+  run: FinishedRun | TaskFailure,
+): Promise<boolean> {
+  const isDamaged =
+    "failure" in run ? run.failure.code === "invalid_input" : run.notes.damage.length > 0
+  return isDamaged && (await readMovieHeader(pathIn(workspace, name))).isEncrypted
+}
+
+function encrypted(run: FinishedRun | TaskFailure): TaskFailure {
+  const message = "The input is encrypted, so that its sound cannot be decoded."
+  const lines = "failure" in run ? run.failure.lines : run.complaints
+  return callerFailure("drm_protected", message, lines)
+}
+
+/** The failure of a sound of which the decoder made nothing; ffmpeg succeeds all the same. */
+function undecodable({ complaints }: FinishedRun): TaskFailure {
   const message = "The sound of the input is damaged, so that nothing of it can be decoded."
   return callerFailure("invalid_input", message, complaints)
 }
