@@ -21,7 +21,7 @@ const TAIL_BYTES = 16 * 1024
 const AGREEMENT_DB = 0.1
 
 /** At low rates the meter's own filters are not those of the standard. */
-const RATE_MIN = 44_100
+const RATE_MIN = 16_000
 const METER_RATE = 48_000
 
 /**
