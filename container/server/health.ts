@@ -1,15 +1,17 @@
 import { UNAVAILABLE } from "../../src/contract/runner-health.ts"
 import type { LatestChoice } from "../sandbox/keep-choosing.ts"
+import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { ytdlpFolder, ytdlpHealth } from "../tools/ytdlp/version.ts"
 import type { Runs } from "./runs.ts"
+import { readSpeechHealth } from "./speech-health.ts"
 import { readToolVersions } from "./tool-versions.ts"
 
 /** A tool that did not say its version is asked again after so long. */
 const UNAVAILABLE_MS = 30_000
 
-/** Versions of the tools, as they were asked for. */
-type Asked = { folder: string | null; versions: Promise<Record<string, string>> }
+/** What there is to say of the tools, as they were asked for it. */
+type Asked = { folder: string | null; tools: Promise<Record<string, unknown>> }
 
 /**
  * The handler of `GET /health`; it asks the tools for their versions at the first request that
@@ -26,7 +28,7 @@ export function healthHandler(
     const choice = await latestChoice()
     const folder = ytdlpFolder()
     if (choice.sandbox && asked?.folder !== folder) {
-      asked = { folder, versions: readToolVersions(settings, choice.sandbox) }
+      asked = { folder, tools: readTools(choice.sandbox) }
       void forgetIncomplete(asked)
     }
     return Response.json({
@@ -34,15 +36,21 @@ export function healthHandler(
       boot,
       capacity,
       running: runs.countRunning(),
-      ...(await (asked?.versions ?? readToolVersions(settings, null))),
+      ...(await (asked?.tools ?? readTools(null))),
       sandbox: choice.test,
       ytdlp_update: ytdlpHealth(),
     })
   }
 
+  async function readTools(sandbox: Sandbox | null) {
+    const versions = readToolVersions(settings, sandbox)
+    const speech = readSpeechHealth(settings, sandbox)
+    return { ...(await versions), ...(await speech) }
+  }
+
   /** A tool that was only too slow, or came later, is not missing forever. */
   async function forgetIncomplete(read: Asked): Promise<void> {
-    if (!Object.values(await read.versions).includes(UNAVAILABLE)) return
+    if (!Object.values(await read.tools).includes(UNAVAILABLE)) return
     setTimeout(() => {
       if (asked === read) asked = null
     }, UNAVAILABLE_MS).unref()

@@ -11,12 +11,16 @@ const VERSION_MS_MAX = 10_000
 
 type VersionCommand = Pick<Grants, "read"> & { tool: string; argv: string[] }
 
-/** The version of each tool by its name; null: there is no sandbox that it could be asked in. */
+/**
+ * The version of each tool by its name, but whisper, of which there is more to say; null: there is no
+ * sandbox that it could be asked in.
+ */
 export async function readToolVersions(
   settings: RunnerSettings,
   sandbox: Sandbox | null,
 ): Promise<Record<string, string>> {
-  const versions = TASK_TOOLS.map(async (tool) => {
+  const tools = TASK_TOOLS.filter((tool) => tool !== "whisper")
+  const versions = tools.map(async (tool) => {
     const command = commandOf(settings, tool)
     if (!sandbox || !command) return [tool, UNAVAILABLE] as const
     return [tool, await readVersion(sandbox, command)] as const
@@ -24,8 +28,10 @@ export async function readToolVersions(
   return Object.fromEntries(await Promise.all(versions))
 }
 
-function commandOf(settings: RunnerSettings, tool: ToolName): VersionCommand | null {
-  if (tool === "whisper") return null
+function commandOf(
+  settings: RunnerSettings,
+  tool: Exclude<ToolName, "whisper">,
+): VersionCommand | null {
   return tool === "yt-dlp" ? ytdlpCommand(settings) : ownCommand(settings, tool)
 }
 
@@ -42,6 +48,12 @@ function ytdlpCommand(settings: RunnerSettings): VersionCommand | null {
 
 /** The version that a tool prints, or "unavailable". */
 async function readVersion(sandbox: Sandbox, command: VersionCommand): Promise<string> {
+  const line = await readVersionLine(sandbox, command)
+  return /^\S+ version (\S+)/.exec(line)?.[1] ?? UNAVAILABLE
+}
+
+/** What a tool prints that is asked for its version. */
+export async function readVersionLine(sandbox: Sandbox, command: VersionCommand): Promise<string> {
   const end = await startProcess({
     ...command,
     taskSandbox: runnerSandbox(sandbox),
@@ -51,5 +63,5 @@ async function readVersion(sandbox: Sandbox, command: VersionCommand): Promise<s
     stdoutBytesMax: 4096,
     signal: new AbortController().signal,
   }).finished
-  return /^\S+ version (\S+)/.exec(end.stdout)?.[1] ?? UNAVAILABLE
+  return end.stdout
 }

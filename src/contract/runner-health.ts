@@ -40,6 +40,8 @@ export const runnerHealth = z.object({
       languages: z.array(z.string()),
     })
     .nullish(),
+  /** What is missing where speech cannot be transcribed, as the end of a sentence. */
+  speech_problem: z.string().nullish(),
   sandbox: z.object({
     ok: z.boolean(),
     /** Whether this system can sandbox tools at all, so that another self-test may pass. */
@@ -65,7 +67,8 @@ export function missingTools(health: RunnerHealth): MissingTool[] {
   if (!sandbox.ok) return []
   return TOOL_NAMES.flatMap((name) => {
     if (health[name] === UNAVAILABLE) {
-      return [{ name, reason: `${name} is not installed, or does not run` }]
+      const known = name === "whisper" ? health.speech_problem : null
+      return [{ name, reason: known ?? `${name} is not installed, or does not run` }]
     }
     if (name !== "yt-dlp" || sandbox.network_problem === null) return []
     return [{ name, reason: `${name} can be given no network in the sandbox of this system` }]

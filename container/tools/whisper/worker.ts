@@ -1,5 +1,5 @@
+import { once } from "node:events"
 import type { Readable, Writable } from "node:stream"
-import { pipeline } from "node:stream/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import { availableParallelism } from "node:os"
 import type { ProcessEnd } from "../../sandbox/process.ts"
@@ -52,20 +52,28 @@ export type Worker = {
   ended: Promise<ProcessEnd>
 }
 
-/** Starts a worker, in a sandbox of its own: it writes nothing, and reads its model and packages. */
-export function startWorker({ sandbox, whisper, modelFolder }: WorkerSpec): Worker {
-  const taskSandbox = openTaskSandbox(sandbox)
-  const ending = new AbortController()
-  let onLine: ((line: WorkerLine) => void) | null = null
-  const started = startProcess({
+/** What the sandbox of a worker grants: it writes nothing, and reads its packages and its model. */
+export function workerLaunch({ sandbox, whisper, modelFolder }: WorkerSpec) {
+  return {
     tool: whisper.python,
-    argv: whisperArgv("main.py"),
-    stdin: { open: true },
-    taskSandbox,
     cwd: "/",
     access: "none",
     read: [...whisper.read, ...modelPaths(modelFolder)],
     memoryBytes: sandbox.limits.memoryBytes + EXTRA_MEMORY_BYTES,
+  } as const
+}
+
+/** Starts a worker, in a sandbox of its own. */
+export function startWorker(spec: WorkerSpec): Worker {
+  const taskSandbox = openTaskSandbox(spec.sandbox)
+  const ending = new AbortController()
+  const gone = new AbortController()
+  let onLine: ((line: WorkerLine) => void) | null = null
+  const started = startProcess({
+    ...workerLaunch(spec),
+    argv: whisperArgv("main.py"),
+    stdin: { open: true },
+    taskSandbox,
     timeLimitMs: LIFE_MS_MAX,
     signal: ending.signal,
     onProgressLine: (text) => {
@@ -74,10 +82,11 @@ export function startWorker({ sandbox, whisper, modelFolder }: WorkerSpec): Work
     },
   })
   const { stdin } = started
-  const threads = availableParallelism()
-  stdin?.write(toLine({ packages: whisper.packages, model: modelFolder, threads }))
+  const setup = { packages: spec.whisper.packages, model: spec.modelFolder }
+  stdin?.write(toLine({ ...setup, threads: availableParallelism() }))
   async function end(): Promise<ProcessEnd> {
     const ended = await started.finished
+    gone.abort()
     await closeTaskSandbox(taskSandbox, null)
     return ended
   }
@@ -96,7 +105,9 @@ export function startWorker({ sandbox, whisper, modelFolder }: WorkerSpec): Work
         if (line.kind === "done" || line.kind === "error") answered.resolve(line)
       }
       // The end of a process says more than the error of a pipe to it.
-      if (stdin?.writable === true) send(order, sound, stdin).catch(answered.reject)
+      if (stdin?.writable === true) {
+        send(order, sound, { stdin, gone: gone.signal }).catch(answered.reject)
+      }
       try {
         return await answered.promise
       } finally {
@@ -114,15 +125,18 @@ export function startWorker({ sandbox, whisper, modelFolder }: WorkerSpec): Work
   }
 }
 
-/** Rejects where the sound cannot be read to its end. */
-async function send(order: SoundOrder, sound: Readable, stdin: Writable): Promise<void> {
-  let failure: unknown = null
-  sound.once("error", (error) => {
-    failure = error
-  })
+/** Rejects where the sound cannot be read to its end; stops where the process is gone. */
+async function send(
+  order: SoundOrder,
+  sound: Readable,
+  { stdin, gone }: { stdin: Writable; gone: AbortSignal },
+): Promise<void> {
   stdin.write(toLine(order))
-  await pipeline(sound, stdin, { end: false }).catch(() => undefined)
-  if (failure !== null) throw new Error("The sound could not be read.", { cause: failure })
+  for await (const chunk of sound) {
+    if (stdin.write(chunk)) continue
+    const drained = await once(stdin, "drain", { signal: gone }).catch(() => null)
+    if (drained === null) return
+  }
 }
 
 function toLine(values: object): string {

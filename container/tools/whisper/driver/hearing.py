@@ -5,7 +5,7 @@ from faster_whisper import BatchedInferencePipeline
 from model import Model
 from regions import RATE, Region
 
-REGIONS_AT_ONCE = 8
+REGIONS_AT_ONCE = 4
 # A text below this average (log) probability, or above this ratio of compression, is heard again.
 LOG_PROBABILITY_MIN = -1.0
 COMPRESSION_MAX = 2.4

@@ -9,7 +9,7 @@ RATE = 16_000
 # What the model hears at once.
 REGION_SECONDS_MAX = 30
 # A sound is read in windows of so much, so that its length does not matter to memory.
-WINDOW_SECONDS = 600
+WINDOW_SECONDS = 300
 
 OPTIONS = VadOptions(
     min_speech_duration_ms=100, max_speech_duration_s=REGION_SECONDS_MAX, min_silence_duration_ms=160
