@@ -16,6 +16,8 @@ import sys
 # Modules beside this one, which an isolated Python does not find by itself.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+from memory import give_back, keep_freed
+
 
 def main() -> int:
     orders = sys.stdin.buffer
@@ -34,8 +36,8 @@ def main() -> int:
 
 def run(setup: dict, orders, tell) -> int:
     try:
+        keep_freed()
         # These need the packages.
-        from memory import give_back
         from model import load_model
         from task import serve
 

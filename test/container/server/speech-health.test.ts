@@ -1,0 +1,53 @@
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { runnerHealth } from "../../../src/contract/runner-health.ts"
+import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { startHarness } from "../harness.ts"
+import { SPEECH_ENVIRONMENT, findLack, reasonOf } from "../tools/whisper/lab.ts"
+
+const lack = findLack()
+
+async function healthOf(environment: Record<string, string>) {
+  const { speech, toolPaths } = makeSettings(readEnvironment(environment))
+  const harness = await startHarness({ speech, toolPaths })
+  try {
+    const answer = await harness.call("GET", "/health")
+    return z.looseObject(runnerHealth.shape).parse(await answer.json())
+  } finally {
+    await harness.close()
+  }
+}
+
+test.skipIf(lack !== null)(
+  `the engine, its models and languages are told${reasonOf(lack)}`,
+  async () => {
+    const health = await healthOf({ ...SPEECH_ENVIRONMENT, WHISPER_MODELS: "huge" })
+    expect(health).toMatchObject({
+      whisper: expect.stringMatching(/^\d+\.\d+/),
+      speech: {
+        engine: expect.stringMatching(/^faster-whisper \S+ \(ctranslate2 \S+\)$/),
+        models: ["base"],
+        languages: expect.arrayContaining(["en", "de", "ja"]),
+      },
+      speech_problem: null,
+    })
+  },
+)
+
+test.skipIf(lack !== null)(`a missing default model is told${reasonOf(lack)}`, async () => {
+  const health = await healthOf({ ...SPEECH_ENVIRONMENT, WHISPER_MODEL: "huge" })
+  expect(health).toMatchObject({
+    whisper: "unavailable",
+    speech: null,
+    speech_problem: 'the speech model "huge" is not there',
+  })
+})
+
+test("a runner without faster-whisper says so", async () => {
+  const health = await healthOf({ SPEECH_PYTHON_PATH: "/nowhere/bin/python" })
+  expect(health).toMatchObject({
+    whisper: "unavailable",
+    speech: null,
+    speech_problem: "faster-whisper is not installed, or does not run",
+  })
+})
