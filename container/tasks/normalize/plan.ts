@@ -29,7 +29,7 @@ export async function planGains(
     const streams = compressed.map(({ compression, stream }) => ({
       specifier: String(stream.index),
       rate: stream.rate,
-      filters: [...layoutFilters(stream), ...compressionFilters(compression)],
+      filters: [...layoutFilters(stream), ...compressionFilters(compression, stream)],
     }))
     const behind = await measureStreams(context, clock, { name: input, streams, ...share })
     if ("failure" in behind) return behind

@@ -43,6 +43,7 @@ export function applyArguments(application: Application): string[] {
     "-c",
     "copy",
     ...soundArguments(application),
+    ...subtitleArguments(others, format.container),
     ...(format.container.holds.covers === "attachment"
       ? attachmentArguments(covers, attached)
       : []),
@@ -70,7 +71,9 @@ function isKept({ type, codec, tag }: OtherStream, { holds }: Container): boolea
   if (type === "attachment") return holds.attachments === true
   if (type === "data") return holds.data?.test(tag ?? "") === true
   if (codec === null) return false
-  if (type === "subtitle") return holds.subtitles?.test(codec) === true
+  if (type === "subtitle") {
+    return holds.subtitles?.test(codec) === true || holds.converted?.[codec] !== undefined
+  }
   return type === "audio" || holds.video
 }
 
@@ -95,6 +98,14 @@ function soundArguments({ source, format, gains }: Application): string[] {
       ...(filters.length > 0 ? [`-filter:a:${at}`, filters.join(",")] : []),
       ...withoutStaleTags(stream.tags, `:s:a:${at}`),
     ]
+  })
+}
+
+function subtitleArguments(kept: readonly OtherStream[], { holds }: Container): string[] {
+  const subtitles = kept.filter(({ type }) => type === "subtitle")
+  return subtitles.flatMap(({ codec }, at) => {
+    const other = holds.converted?.[codec ?? ""]
+    return other === undefined ? [] : [`-c:s:${at}`, other]
   })
 }
 

@@ -21,6 +21,8 @@ export type Container = {
     covers: "stream" | "comment" | "attachment" | null
     /** Codecs of subtitles, and tags of data, that are copied. */
     subtitles?: RegExp
+    /** Codecs of subtitles that are kept as another one. */
+    converted?: Readonly<Record<string, string>>
     data?: RegExp
     attachments?: boolean
   }
@@ -91,6 +93,7 @@ const CONTAINERS: readonly Container[] = [
       video: true,
       covers: "attachment",
       subtitles: /^(?:subrip|ass|ssa|webvtt|hdmv_pgs_subtitle|dvd_subtitle|dvb_subtitle|text)$/,
+      converted: { mov_text: "subrip" },
       attachments: true,
     },
   },

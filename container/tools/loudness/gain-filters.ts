@@ -16,10 +16,10 @@ const USUAL_LAYOUTS = ["", "mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", 
 /** The filters of a gain, for a stream that keeps its rate and its channels; none for no gain. */
 export function gainFilters(gain: Gain, stream: AudioStream): string[] {
   if (gain.type === "none") return []
-  const volume = volumeFilter(gain.gainDb)
+  const volume = volumeFilter(gain.gainDb, stream)
   const first = layoutFilters(stream)
   if (gain.type === "linear") return [...first, volume]
-  const compressor = gain.compression ? compressionFilters(gain.compression) : []
+  const compressor = gain.compression ? compressionFilters(gain.compression, stream) : []
   return [...first, ...compressor, volume, ...limiterFilters(gain.limitDb, stream)]
 }
 
@@ -30,10 +30,10 @@ export function layoutFilters({ layout, channels }: AudioStream): string[] {
 }
 
 /** The filters that narrow the range of a stream. */
-export function compressionFilters({ levelDb, ratio }: Compression): string[] {
+export function compressionFilters({ levelDb, ratio }: Compression, stream: AudioStream): string[] {
   const threshold = amplitudeOf(THRESHOLD_DB)
   const options = `threshold=${threshold}:ratio=${ratio.toFixed(4)}:${COMPRESSOR_TIMES}`
-  return [volumeFilter(levelDb), `acompressor=${options}:detection=rms:link=maximum`]
+  return [volumeFilter(levelDb, stream), `acompressor=${options}:detection=rms:link=maximum`]
 }
 
 /** Limits true peaks, at a rate at which they can be seen, and keeps the sound in time. */
@@ -48,8 +48,9 @@ function limiterFilters(limitDb: number, { rate, channels, ...stream }: AudioStr
   ]
 }
 
-function volumeFilter(gainDb: number): string {
-  return `volume=${gainDb.toFixed(4)}dB:precision=double`
+function volumeFilter(gainDb: number, { sampleFormat }: AudioStream): string {
+  const isDeep = /^(?:s32|s64|dbl)/.test(sampleFormat)
+  return `volume=${gainDb.toFixed(4)}dB:precision=${isDeep ? "double" : "float"}`
 }
 
 function amplitudeOf(db: number): string {

@@ -155,6 +155,7 @@ test("progress only increases, over all passes", async () => {
 
 test("a normalization that is killed ends its tool at once", async () => {
   const bytes = new Uint8Array(await readFile(long))
+  lab.harness.io.outputs.clear()
   lab.harness.io.inputs.set("file", bytes)
   const inputs = [{ key: "file", name: "file.flac", size_bytes: bytes.length }]
   const outputs = [{ key: "output", name: "output" }]
@@ -166,6 +167,7 @@ test("a normalization that is killed ends its tool at once", async () => {
   await lab.harness.call("DELETE", `/tasks/${order.task_id}?fence=1`)
   await waitFor(async () => (await processesIn(workDir)).length === 0)
   await waitFor(async () => (await lab.harness.workspaces()).length === 0)
+  expect(lab.harness.io.outputs.has("output")).toBe(false)
 })
 
 function failure(code: string) {
