@@ -1,6 +1,11 @@
 import type { TaskFailure } from "../../failures.ts"
 import { pathIn } from "../../sandbox/workspace.ts"
-import { applyArguments, soundPlaces } from "../../tools/loudness/apply-arguments.ts"
+import {
+  applyArguments,
+  measuresItself,
+  soundPlaces,
+} from "../../tools/loudness/apply-arguments.ts"
+import type { Application } from "../../tools/loudness/apply-arguments.ts"
 import type { OutputFormat } from "../../tools/loudness/choose-format.ts"
 import {
   coverFiles,
@@ -11,6 +16,7 @@ import type { CoverFile } from "../../tools/loudness/cover-files.ts"
 import { correctGain } from "../../tools/loudness/gain.ts"
 import type { Gain, LoudnessTarget, Tolerance } from "../../tools/loudness/gain.ts"
 import { layoutFilters } from "../../tools/loudness/gain-filters.ts"
+import { openMeterReader } from "../../tools/loudness/meter.ts"
 import type { Measured } from "../../tools/loudness/meter.ts"
 import { findEncoder } from "../../tools/loudness/encoders.ts"
 import { readMovieHeader } from "../../tools/loudness/movie-header.ts"
@@ -32,6 +38,8 @@ export type MeasuredFile = {
 /** What a normalized file has: the gains that made it, its loudness, and the run that wrote it. */
 export type NormalizedSound = { gains: Gain[]; after: Measured[]; run: FinishedRun }
 
+type Share = { from: number; to: number }
+
 const APPLICATIONS_MAX = 3
 const APPLY_SHARE = { from: 0.35, to: 0.7 }
 const VERIFY_SHARE = { from: 0.7, to: 0.99 }
@@ -49,25 +57,16 @@ export async function normalizeSound(
 ): Promise<NormalizedSound | TaskFailure> {
   const covers = await takeOutCovers(context, clock, file, format)
   if ("failure" in covers) return covers
-  const { input, source, target } = file
+  const { input, source, before, target } = file
   const isMovie = format.isSameContainer && format.container.demuxer === "mov"
   const movie = isMovie ? await readMovieHeader(pathIn(context.workspace, input)) : null
-  const places = soundPlaces(source, format.container)
-  const streams = source.audio.map((stream, order) => ({
-    specifier: `a:${places[order] ?? order}`,
-    rate: stream.rate,
-    filters: layoutFilters(stream),
-  }))
   let gains = planned
   for (let count = 1; ; count += 1) {
     const shares = count === 1 ? [APPLY_SHARE, VERIFY_SHARE] : [LAST_SHARE, LAST_SHARE]
-    const [apply = LAST_SHARE, verify = LAST_SHARE] = shares
-    const argv = applyArguments({ input, output, source, format, gains, covers, movie })
-    const run = await runPass(context, clock, { argv, ...apply })
-    if ("failure" in run) return run
-    const measurement = await measureStreams(context, clock, { name: output, streams, ...verify })
-    if ("failure" in measurement) return measurement
-    const after = measurement.measured
+    const application = { input, output, source, format, gains, covers, movie }
+    const applied = await applyAndMeasure(context, clock, { application, before, shares })
+    if ("failure" in applied) return applied
+    const { run, after } = applied
     const corrected = gains.map((gain, order) => {
       const measured = after[order]
       const tolerance = correctionTolerance(format.codecs[order])
@@ -77,6 +76,36 @@ export async function normalizeSound(
     if (isMet || count === APPLICATIONS_MAX) return { gains, after, run }
     gains = gains.map((gain, order) => corrected[order] ?? gain)
   }
+}
+
+/** Writes the file and measures what it holds, in the same pass where that tells the same. */
+async function applyAndMeasure(
+  context: RunContext,
+  clock: RunClock,
+  of: { application: Application; before: readonly Measured[]; shares: readonly Share[] },
+): Promise<Pick<NormalizedSound, "after" | "run"> | TaskFailure> {
+  const { application, before, shares } = of
+  const [apply = LAST_SHARE, verify = LAST_SHARE] = shares
+  const { source, format, gains, output } = application
+  const argv = applyArguments(application)
+  const reader = openMeterReader()
+  const run = await runPass(context, clock, { argv, ...apply, onStderrLine: reader.readStderr })
+  if ("failure" in run) return run
+  if (measuresItself(application)) {
+    const measured = await reader.end(context.workspace, source.audio.length)
+    const after = measured.map((each, order) => {
+      return gains[order]?.type === "none" ? (before[order] ?? each) : each
+    })
+    return { run, after }
+  }
+  const places = soundPlaces(source, format.container)
+  const streams = source.audio.map((stream, order) => ({
+    specifier: `a:${places[order] ?? order}`,
+    rate: stream.rate,
+    filters: layoutFilters(stream),
+  }))
+  const measurement = await measureStreams(context, clock, { name: output, streams, ...verify })
+  return "failure" in measurement ? measurement : { run, after: measurement.measured }
 }
 
 /** A stream is corrected before it is so far off that it misses the target. */

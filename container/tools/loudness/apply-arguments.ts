@@ -2,9 +2,10 @@ import type { OutputFormat } from "./choose-format.ts"
 import type { Container } from "./containers.ts"
 import { attachmentArguments, COVER_TAGS_NAME } from "./cover-files.ts"
 import type { CoverFile } from "./cover-files.ts"
-import { depthFilters, encoderArguments } from "./encoders.ts"
+import { depthFilters, encoderArguments, isExact } from "./encoders.ts"
 import { gainFilters } from "./gain-filters.ts"
 import type { Gain } from "./gain.ts"
+import { isTransparent, meterFilters } from "./meter.ts"
 import type { MovieHeader } from "./movie-header.ts"
 import type { AudioStream, OtherStream, Source } from "./source.ts"
 import { withoutStaleTags } from "./stale-tags.ts"
@@ -57,6 +58,21 @@ export function applyArguments(application: Application): string[] {
   ]
 }
 
+/**
+ * Whether the sound is measured on its way into the file, since it comes out of it as it went in;
+ * a stream that is copied was measured before.
+ */
+export function measuresItself({
+  source,
+  format,
+  gains,
+}: Pick<Application, "source" | "format" | "gains">): boolean {
+  return source.audio.every((stream, order) => {
+    if (gains[order]?.type === "none" && format.isSameContainer) return true
+    return isTransparent(stream.rate) && isExact(format.codecs[order] ?? "", stream)
+  })
+}
+
 /** The streams that a container keeps, in the order of the source. */
 function keptStreams(
   { audio, others }: Source,
@@ -86,13 +102,16 @@ export function soundPlaces(source: Source, container: Container): number[] {
 
 function soundArguments({ source, format, gains }: Application): string[] {
   const places = soundPlaces(source, format.container)
+  const isMeasured = measuresItself({ source, format, gains })
   return source.audio.flatMap((stream, order) => {
     const codec = format.codecs[order]
     const gain = gains[order]
     const at = places[order]
     if (codec === undefined || gain === undefined || at === undefined) return []
     if (gain.type === "none" && format.isSameContainer && codec === stream.codec) return []
-    const filters = [...gainFilters(gain, stream), ...depthFilters(codec, stream)]
+    const depth = depthFilters(codec, stream)
+    const meter = isMeasured ? [meterFilters(order, stream.rate), ...depth] : []
+    const filters = [...gainFilters(gain, stream), ...depth, ...meter]
     return [
       ...encoderArguments(codec, stream, at),
       ...(filters.length > 0 ? [`-filter:a:${at}`, filters.join(",")] : []),

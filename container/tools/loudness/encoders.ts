@@ -43,6 +43,9 @@ const COMPANDED = new Set(["pcm_alaw", "pcm_mulaw", "pcm_vidc"])
 const DECODED_LOSSLESS =
   /^(?:pcm_|adpcm_|dsd_|dst$|ape$|tak$|als$|shorten$|truehd$|mlp$|wmalossless$|ralf$|mp4als$|atrac3pal$)/
 
+/** ffmpeg's formats of samples as they are. */
+const PLAIN_FORMATS: Record<string, string> = { s16: "s16", s24: "s32", s32: "s32", f32: "flt" }
+
 /** How a codec is made; null where ffmpeg cannot make it. */
 export function findEncoder(codec: string): Encoder | null {
   if (codec.startsWith("pcm_") && !READ_ONLY_PCM.has(codec)) {
@@ -70,11 +73,22 @@ export function encoderArguments(codec: string, stream: AudioStream, at: number)
   ]
 }
 
-/** The filter that keeps the samples' own depth; none where the codec has but one. */
+/** The filter that gives samples the depth that a codec keeps; none where it has no depth. */
 export function depthFilters(codec: string, { sampleFormat }: AudioStream): string[] {
-  if (findEncoder(codec)?.keepsFormat !== true) return []
-  const base = sampleFormat.replace(/p$/, "")
-  return /^(?:u8|s16|s32|flt)$/.test(base) ? [`aformat=sample_fmts=${base}|${base}p`] : []
+  const format = exactFormat(codec, sampleFormat)
+  return format === null ? [] : [`aformat=sample_fmts=${format}|${format}p`]
+}
+
+/** Whether what is encoded by a codec is what comes out of it, once its samples have its depth. */
+export function isExact(codec: string, { sampleFormat }: AudioStream): boolean {
+  return exactFormat(codec, sampleFormat) !== null
+}
+
+function exactFormat(codec: string, sampleFormat: string): string | null {
+  const plain = /^pcm_(s16|s24|s32|f32)[lb]e$/.exec(codec)?.[1]
+  if (plain !== undefined) return PLAIN_FORMATS[plain] ?? null
+  if (findEncoder(codec)?.keepsFormat !== true) return null
+  return /^(u8|s16|s32|flt)p?$/.exec(sampleFormat)?.[1] ?? null
 }
 
 /** Kbit/s for a stream: what it had, within what the encoder makes well. */

@@ -29,8 +29,13 @@ const METER_RATE = 48_000
  * number of the stream among those that are measured, `rate` that of its samples.
  */
 export function meterFilters(at: number, rate: number): string {
-  const resampler = rate < RATE_MIN ? `aformat=sample_rates=${METER_RATE},` : ""
+  const resampler = isTransparent(rate) ? "" : `aformat=sample_rates=${METER_RATE},`
   return `${resampler}ebur128@stream${at}=peak=true:framelog=verbose:metadata=1,ametadata=print:file=${figuresName(at)}`
+}
+
+/** Whether sound of a rate goes through the meter as it is. */
+export function isTransparent(rate: number): boolean {
+  return rate >= RATE_MIN
 }
 
 /** Opens a reader of what meters say at their end, in the lines of one ffmpeg process. */
