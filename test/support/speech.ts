@@ -14,9 +14,9 @@ export const VOICES = ["slt", "rms"] as const
 
 export type Voice = (typeof VOICES)[number]
 
-/** Two sentences of about five seconds. */
+/** A sentence of about five seconds. */
 export const GREETING =
-  "The weather was cold this morning. We stayed at home and made a pot of tea."
+  "The weather was cold this morning, so we stayed at home and made a large pot of tea."
 
 /** More than 200 words, of a bit more than a minute. */
 export const STORY = `
