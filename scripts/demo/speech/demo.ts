@@ -64,9 +64,9 @@ async function tellSpeech({ api, paths, folder }: Stage, said: Transcribed): Pro
 
 /** Prints a text beside its label, in lines that fit a terminal. */
 function tell(label: string, text: string): void {
-  const indent = " ".repeat(LABEL_WIDTH)
-  const lines = text.split("\n").flatMap((line) => wrap(line))
-  console.log(label.padEnd(LABEL_WIDTH) + lines.join(`\n${indent}`))
+  for (const [index, line] of text.split("\n").flatMap(wrap).entries()) {
+    console.log(((index === 0 ? label : "").padEnd(LABEL_WIDTH) + line).trimEnd())
+  }
 }
 
 function wrap(line: string): string[] {
