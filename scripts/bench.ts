@@ -32,6 +32,7 @@ type Bench = {
 
 const BENCH_MS_MAX = 180_000
 const ALL_MS_MAX = 480_000
+const NORMALIZE_MS_MAX = 600_000
 /** Mostly of an hour of speech. */
 const TRANSCRIBE_MS_MAX = 1_500_000
 
@@ -48,7 +49,7 @@ const benches: Bench[] = [
   { name: "fairness", run: benchFairness },
   { name: "webhook", run: benchWebhook },
   { name: "layout", run: benchLayout },
-  { name: "normalize", run: benchNormalize, isOnlyNamed: true },
+  { name: "normalize", run: benchNormalize, isOnlyNamed: true, timeLimitMs: NORMALIZE_MS_MAX },
   {
     name: "transcribe",
     run: benchTranscribe,

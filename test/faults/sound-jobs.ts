@@ -37,7 +37,9 @@ export function submitSound(name: SoundTarget) {
   }
 }
 
-async function makeOrders(bed: Bed): Promise<Record<SoundTarget, SoundOrder>> {
+type SoundOrders = Record<string, SoundOrder> & Record<SoundTarget, SoundOrder>
+
+async function makeOrders(bed: Bed): Promise<SoundOrders> {
   const speech = await (spoken ??= makeSpeech())
   const stored = await storedSpeech(bed, speech)
   const video = { outputs: { file: VIDEO } }
@@ -45,12 +47,10 @@ async function makeOrders(bed: Bed): Promise<Record<SoundTarget, SoundOrder>> {
   return {
     normalize: json("normalize", { file_url: `svc_id://${bed.mediaFileId}` }, video),
     transcribe: json("transcribe", { file_url: `svc_id://${stored}` }, { says: WORD }),
-    ...{
-      "normalize upload": form("normalize", bed.media, "clip.mp4", video),
-      "transcribe upload": form("transcribe", speech, "speech.wav", { says: WORD }),
-      "canceled normalize": json("normalize", { file_url: endlessSound(bed) }, canceled),
-      "canceled transcribe": json("transcribe", { source: endlessSound(bed) }, canceled),
-    },
+    "normalize upload": form("normalize", bed.media, "clip.mp4", video),
+    "transcribe upload": form("transcribe", speech, "speech.wav", { says: WORD }),
+    "canceled normalize": json("normalize", { file_url: endlessSound(bed) }, canceled),
+    "canceled transcribe": json("transcribe", { source: endlessSound(bed) }, canceled),
   }
 }
 

@@ -39,12 +39,10 @@ export async function passByGain({ path, codec }: Source, folder: string): Promi
 }
 
 async function measureByLoudnorm(path: string) {
+  const options = "-nostdin -hide_banner -nostats".split(" ")
   const filter = `${LOUDNORM}:print_format=json`
-  const words = ["-nostdin", "-hide_banner", "-nostats", "-i", path, "-map", "0:a:0"]
-  const { stderr } = await promisify(execFile)(tools.ffmpeg, [
-    ...words,
-    ...["-af", filter, "-f", "null", "-"],
-  ])
+  const words = [...options, "-i", path, "-map", "0:a:0", "-af", filter, "-f", "null", "-"]
+  const { stderr } = await promisify(execFile)(tools.ffmpeg, words)
   return measured.parse(JSON.parse(stderr.slice(stderr.lastIndexOf("{"))))
 }
 
