@@ -46,6 +46,8 @@ export const taskSecrets = z.object({
 export const taskOrder = z.object({
   task_id: z.uuid(),
   job_id: z.uuid(),
+  /** Whose task it is, so that what stays warm between tasks is shared by no two accounts. */
+  account_id: z.string().optional(),
   fence: z.int().positive(),
   slot: z.string(),
   /** Number of the slot's allocation; a slot refuses lower ones. */

@@ -20,7 +20,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What whisper runs with: the settings and the state of a task's run. */
 export type SpeechContext = {
-  order: Pick<TaskOrder, "plan" | "work">
+  order: Pick<TaskOrder, "account_id" | "plan" | "work">
   settings: RunnerSettings
   status: { processingMs: number }
   taskSandbox: TaskSandbox
@@ -70,7 +70,9 @@ export async function transcribeSound(
   const asked = question.language === "auto" ? null : question.language
   if (question.sampleCount === 0)
     return { language: asked, languageProbability: null, segments: [] }
-  const spec = { sandbox: taskSandbox.sandbox, ...requireWhisper(settings, question.model) }
+  const accountId = order.account_id ?? null
+  const found = requireWhisper(settings, question.model)
+  const spec = { sandbox: taskSandbox.sandbox, ...found, accountId }
   await using file = await openPlainFile(question.path)
   const bytes = SAMPLE_BYTES * question.sampleCount
   if ((await file.stat()).size < bytes) {

@@ -19,7 +19,13 @@ const LEAVE_MS_MAX = 1000
 const EXTRA_MEMORY_BYTES = 4 * 1024 ** 3
 
 /** What a worker is started with. */
-export type WorkerSpec = { sandbox: Sandbox; whisper: WhisperEnvironment; modelFolder: string }
+export type WorkerSpec = {
+  sandbox: Sandbox
+  whisper: WhisperEnvironment
+  modelFolder: string
+  /** Whose tasks it does; null where tasks do not say it. */
+  accountId: string | null
+}
 
 /** What the driver is asked of a sound. */
 export type SoundOrder = {
@@ -53,7 +59,7 @@ export type Worker = {
 }
 
 /** What the sandbox of a worker grants: it writes nothing, and reads its packages and its model. */
-export function workerLaunch({ sandbox, whisper, modelFolder }: WorkerSpec) {
+export function workerLaunch({ sandbox, whisper, modelFolder }: Omit<WorkerSpec, "accountId">) {
   return {
     tool: whisper.python,
     cwd: "/",

@@ -13,7 +13,7 @@ export type WorkerLease = {
   release(isReusable: boolean): Promise<void>
 }
 
-/** The workers of a runner: warm ones wait for the next task of their model. */
+/** The workers of a runner: warm ones wait for the next task of their account and model. */
 export type SpeechWorkers = {
   /** Takes a worker of a model for one task; starts one where none is free. */
   take(spec: WorkerSpec): Promise<WorkerLease>
@@ -90,8 +90,9 @@ function openSpeechWorkers({
   }
 }
 
-function isSame(entry: Entry, { sandbox, modelFolder }: WorkerSpec): boolean {
-  return entry.sandbox === sandbox && entry.modelFolder === modelFolder
+function isSame(entry: Entry, { sandbox, modelFolder, accountId }: WorkerSpec): boolean {
+  const isOfAccount = entry.accountId === accountId
+  return isOfAccount && entry.sandbox === sandbox && entry.modelFolder === modelFolder
 }
 
 function stopWaiting(entry: Entry): void {

@@ -143,6 +143,7 @@ async function makeOrder(
   return {
     task_id: taskId,
     job_id: jobId,
+    account_id: accountId,
     fence,
     slot: task.slot ?? "",
     allocation: task.allocation ?? 0,

@@ -47,7 +47,7 @@ export type SpeechLab = {
   say(text: string, voice?: string): Promise<Buffer>
   hear(
     sound: Buffer,
-    differing?: Partial<SpeechQuestion> & { signal?: AbortSignal },
+    differing?: Partial<SpeechQuestion> & { signal?: AbortSignal; accountId?: string },
   ): Promise<HeardSpeech | TaskFailure>
   close(): Promise<void>
 }
@@ -70,12 +70,13 @@ export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Pr
       await run("ffmpeg", ["-v", "error", "-i", path, ...raw])
       return await readFile(`${path}.raw`)
     },
-    async hear(sound, { signal = new AbortController().signal, ...asked } = {}) {
+    async hear(sound, { signal = new AbortController().signal, accountId = "one", ...asked } = {}) {
       sounds += 1
       const path = join(folder, `${sounds}.raw`)
       await writeFile(path, sound)
       const { size } = await stat(path)
-      const order = { plan: "paid", work: { kind: "transcribe", run_seconds_max: 60 } }
+      const work = { kind: "transcribe", run_seconds_max: 60 }
+      const order = { account_id: accountId, plan: "paid", work }
       return await transcribeSound(
         { order, settings, signal, status: { processingMs: 0 }, taskSandbox },
         {

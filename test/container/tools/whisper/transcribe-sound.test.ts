@@ -143,6 +143,22 @@ describe.skipIf(lack !== null)(`transcribing a sound${reasonOf(lack)}`, () => {
     expect(await failed).toBeInstanceOf(RunnerError)
     expect(textOf(heardIn(await lab.hear(greeting)))).toContain("train")
   })
+
+  test(
+    "a process serves one account, and is kept for it",
+    async () => {
+      await lab.hear(greeting, { accountId: "two" })
+      const ofTwo = await workers()
+      await lab.hear(greeting, { accountId: "two" })
+      expect(await workers()).toEqual(ofTwo)
+      // As many others as there may be processes: each takes the place of one.
+      for (let place = 0; place < lab.settings.capacity; place += 1) {
+        await lab.hear(greeting, { accountId: `other ${place}` })
+      }
+      expect((await workers()).filter((pid) => ofTwo.includes(pid))).toEqual([])
+    },
+    LONG_TEST_MS,
+  )
 })
 
 describe.skipIf(lack !== null)(`the workers of a runner${reasonOf(lack)}`, () => {
