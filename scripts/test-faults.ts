@@ -9,6 +9,8 @@ import { countWrong, formatTally, openTally, sumRows } from "../test/faults/tall
 import { CliError, runScript } from "./local/cli-error.ts"
 import { stopSignal } from "./local/stop-signal.ts"
 import { ensureSetUp } from "./setup.ts"
+import { flite } from "./setup/flite.ts"
+import { tryStep } from "./setup/step.ts"
 
 const ROUNDS = 4
 /** More than fit the cores, since they mostly wait for leases, real-time encodes and sweeps. */
@@ -22,6 +24,7 @@ const values = z.object({
 await runScript(async () => {
   const { times, only } = readOptions()
   await ensureSetUp()
+  await tryStep(flite, "The groups that need speech are skipped.")
   const startedAt = performance.now()
   const tally = openTally((text) => console.error(`  ${text}`))
   const groups = GROUPS.filter(({ name }) => only === undefined || name.includes(only))

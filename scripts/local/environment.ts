@@ -11,7 +11,18 @@ export function pickVariables(
   return picked
 }
 
+/** What programs need to run, and where tools are that someone has elsewhere than set-up puts them. */
+const TOOL_VARIABLES = [
+  "PATH",
+  "HOME",
+  "TMPDIR",
+  "FFMPEG_PATH",
+  "FFPROBE_PATH",
+  "SPEECH_PYTHON_PATH",
+  "SPEECH_MODELS_PATH",
+]
+
 /** The variables of this process that a child needs to run, without settings of the service. */
 export function toolEnvironment(): Record<string, string> {
-  return pickVariables(process.env, ["PATH", "HOME", "TMPDIR", "FFMPEG_PATH", "FFPROBE_PATH"])
+  return pickVariables(process.env, TOOL_VARIABLES)
 }

@@ -9,7 +9,6 @@ import {
   PART_POINTS,
   RESUMABLE_POINTS,
   RUNNER_POINTS,
-  SOUND_POINTS,
   WEB_POINTS,
   injectAt,
 } from "./injection-points.ts"
@@ -22,7 +21,6 @@ import {
   fillDisk,
   killBoth,
   killRunner,
-  killSpeechWorkers,
   killTools,
   killWorkerd,
   lockDatabase,
@@ -30,8 +28,7 @@ import {
   stallSource,
   stopRunner,
 } from "./process-faults.ts"
-import { SOUND_TARGETS, submitSound } from "./sound-jobs.ts"
-import type { SoundTarget } from "./sound-jobs.ts"
+import { SOUND_GROUPS } from "./sound-plan.ts"
 import { submitWeb, WEB_TARGETS } from "./web-jobs.ts"
 import type { WebTarget } from "./web-jobs.ts"
 
@@ -52,6 +49,8 @@ export type Group = {
   name: string
   /** What lies on a small disk of its own, which can be filled. */
   smallDisk: "none" | "workspaces" | "state"
+  /** Why a machine cannot try it; null where it can. */
+  findLack?: () => Promise<string | null>
   cells: Cell[]
 }
 
@@ -71,7 +70,7 @@ const SERVICE_POINTS_OF_COMMAND = ["source half read", "probed"] as const
 
 const BOTH_POINTS = ["accepted", "encoding", "uploading", "reporting", "reported"] as const
 
-type Fault = (bed: Bed) => Promise<void>
+export type Fault = (bed: Bed) => Promise<void>
 
 const WEB_FAULTS: Record<string, Fault> = {
   "kill -9 runner": killRunner,
@@ -80,13 +79,6 @@ const WEB_FAULTS: Record<string, Fault> = {
   "cut 2 s": cutNetwork(SHORT_CUT_MS),
   "source cut 2 s": cutSource(SHORT_CUT_MS),
 }
-
-const SOUND_FAULTS: Record<string, Fault> = {
-  "kill -9 runner": killRunner,
-  "kill -9 workerd": killWorkerd,
-  "kill -9 tools": killTools,
-}
-const WORKER_POINTS = ["dispatched", "encoding", "uploading", "reporting"] as const
 
 /** Every fault at every point at which it has an effect. */
 export const GROUPS: Group[] = [
@@ -190,20 +182,7 @@ export const GROUPS: Group[] = [
     ...webCells("runner stopped 38 s", stopRunner(SILENCE_MS), "large import", ["storing part 5"]),
     ...webCells("cut 45 s", cutNetwork(LONG_CUT_MS), "large import", ["storing part 5"]),
   ]),
-  ...SOUND_TARGETS.map((target) =>
-    group(
-      `sound: ${target}`,
-      Object.entries(SOUND_FAULTS).flatMap(([fault, inject]) =>
-        soundCells(fault, inject, target, SOUND_POINTS),
-      ),
-    ),
-  ),
-  group("sound: workers", [
-    ...soundCells("kill -9 speech worker", killSpeechWorkers, "transcribe", WORKER_POINTS),
-    ...soundCells("runner stopped 5 s", stopRunner(STOPPED_MS), "transcribe", WORKER_POINTS),
-    ...soundCells("end runner", endRunner, "transcribe", ["encoding", "uploading"]),
-    ...soundCells("kill -9 service", restartService("SIGKILL"), "transcribe", ["encoding"]),
-  ]),
+  ...SOUND_GROUPS,
   group("silence", [
     ...cells("runner stopped 38 s", stopRunner(SILENCE_MS), ["encoding", "reporting"], 4),
     ...cells("cut 45 s", cutNetwork(LONG_CUT_MS), ["encoding", "uploading"], 4),
@@ -258,22 +237,6 @@ function webCells(
       batch.target.readsOn = READING_ON.has(point)
       return batch
     },
-  }))
-}
-
-/** A fault at points of a job that is about sound. */
-function soundCells(
-  fault: string,
-  inject: Fault,
-  target: SoundTarget,
-  points: readonly InjectionPoint[],
-): Cell[] {
-  return points.map((point) => ({
-    fault,
-    point: `${target}: ${point}`,
-    everyRounds: 1,
-    run: async (bed) =>
-      await injectAt(bed, point, async () => await inject(bed), submitSound(target)),
   }))
 }
 

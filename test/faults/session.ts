@@ -9,6 +9,7 @@ import { mountWorkDisk } from "./process-faults.ts"
 import type { Tally } from "./tally.ts"
 import { mountSmallDisk } from "../support/small-disk.ts"
 
+const NO_SMALL_DISK = "this user may not mount a small disk"
 const AT_ONCE_MS_MAX = 20_000
 const STATE_DISK_BYTES = 256 * 1024 * 1024
 
@@ -26,11 +27,13 @@ export async function runGroup(
   tally: Tally,
   { rounds, sweepSeconds = SWEEP_SECONDS, signal }: Session,
 ): Promise<void> {
+  const lack = await group.findLack?.()
+  if (typeof lack === "string") return skip(group, lack)
   using stateDisk = group.smallDisk === "state" ? mountSmallDisk(STATE_DISK_BYTES) : null
-  if (group.smallDisk === "state" && !stateDisk) return skip(group)
+  if (group.smallDisk === "state" && !stateDisk) return skip(group, NO_SMALL_DISK)
   await using bed = await openBed({ SWEEP_SECONDS: String(sweepSeconds) }, stateDisk?.path)
   const workDisk = group.smallDisk === "workspaces" ? mountWorkDisk(bed) : null
-  if (group.smallDisk === "workspaces" && !workDisk) return skip(group)
+  if (group.smallDisk === "workspaces" && !workDisk) return skip(group, NO_SMALL_DISK)
   try {
     await runRounds(bed, group, tally, { rounds, signal })
   } finally {
@@ -38,8 +41,8 @@ export async function runGroup(
   }
 }
 
-function skip({ name }: Group): void {
-  console.error(`Skipped ${name}: this user may not mount a small disk.`)
+function skip({ name }: Group, lack: string): void {
+  console.error(`Skipped ${name}: ${lack}.`)
 }
 
 async function runRounds(

@@ -7,12 +7,12 @@ import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../scripts/setup/spee
 
 const run = promisify(execFile)
 
-export const NO_FLITE = "flite, which says what is to be heard, is not installed"
+const NO_FLITE = "flite, which says what is to be heard, is not installed"
 
 /** flite's voices that sound most like a person. */
 export const VOICES = ["slt", "rms"] as const
 
-export type Voice = (typeof VOICES)[number]
+type Voice = (typeof VOICES)[number]
 
 /** A sentence of about five seconds. */
 export const GREETING =
@@ -51,7 +51,7 @@ change anything. Then send it to a friend, and ask what they understood and wher
 listening.`
 
 /** Whether this machine can speak. */
-export async function hasFlite(): Promise<boolean> {
+async function hasFlite(): Promise<boolean> {
   try {
     await run("flite", ["-lv"])
     return true
@@ -62,7 +62,11 @@ export async function hasFlite(): Promise<boolean> {
 
 /** Why nothing can be said and written down on this machine; null where it can. */
 export async function whyNoSpeech(): Promise<string | null> {
-  if (!(await hasFlite())) return NO_FLITE
+  return (await hasFlite()) ? await whyNoModel() : NO_FLITE
+}
+
+/** Why nothing can be written down on this machine; null where it can. */
+export async function whyNoModel(): Promise<string | null> {
   const isThere = existsSync(SPEECH_PYTHON_PATH) && (await hasModel(SPEECH_MODELS_PATH, "base"))
   return isThere ? null : "faster-whisper or its model base is not installed"
 }

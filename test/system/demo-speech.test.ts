@@ -1,9 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import { whyNoModel } from "../support/speech.ts"
 import { wordErrorRate } from "../support/word-error-rate.ts"
 import { expectGone, openDemoStage } from "./demo-stage.ts"
 import type { DemoStage } from "./demo-stage.ts"
+
+const LACK = await whyNoModel()
 
 const SAID =
   "Good morning. This recording is much too quiet. Can anybody still hear what I am saying? " +
@@ -22,8 +25,9 @@ afterEach(async () => {
 })
 
 describe("the demo of sound and speech", () => {
-  it("mends its own clip, writes down what is said, and shows how", async () => {
-    const { exitCode, stdout, stderr } = await stage.demo("speech")
+  it("mends its own clip, writes down what is said, and shows how", async (context) => {
+    context.skip(LACK !== null, LACK ?? "")
+    const { exitCode, stdout, stderr } = await stage.demo(["speech"])
     expect([exitCode, stderr]).toEqual([0, ""])
     expect(stdout).toMatch(/^ +before +after$/m)
     expect(stdout).toMatch(/^loudness +-33\.\d LUFS +-2[23]\.\d LUFS$/m)
@@ -45,16 +49,26 @@ describe("the demo of sound and speech", () => {
     await expectGone(stdout)
   })
 
+  it("says that nothing can be transcribed where faster-whisper is missing, and what helps", async () => {
+    const { exitCode, stdout, stderr } = await stage.demo(["speech"], {
+      SPEECH_PYTHON_PATH: join(stage.folder, "python"),
+    })
+    expect(exitCode).toBe(1)
+    expect(stdout).toMatch(/^Sound +mp3 in mp3/m)
+    expect(stderr).toMatch(/^This service cannot transcribe speech: .+\. `npm run setup` .+\.\n$/m)
+    await expectGone(stdout)
+  })
+
   it("says of a file without sound that it has none, and fails", async () => {
     await writeFile(join(stage.folder, "words.txt"), "Plain words.\n")
-    const { exitCode, stdout, stderr } = await stage.demo("speech", "words.txt")
+    const { exitCode, stdout, stderr } = await stage.demo(["speech", "words.txt"])
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^[A-Z].+\.\n$/)
     await expectGone(stdout)
   })
 
   it("says of a file that is not there that it is not, and fails", async () => {
-    const { exitCode, stdout, stderr } = await stage.demo("speech", "nowhere.mp3")
+    const { exitCode, stdout, stderr } = await stage.demo(["speech", "nowhere.mp3"])
     expect([exitCode, stdout, stderr]).toEqual([1, "", "There is no file nowhere.mp3.\n"])
   })
 })

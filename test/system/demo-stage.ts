@@ -25,19 +25,17 @@ export async function openDemoStage() {
       stdio: ["ignore", "pipe", "pipe"],
     })
   }
-  async function demoWith(settings: Record<string, string>, ...words: string[]) {
-    const child = start(words, settings)
-    const closed = once(child, "close")
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-    await closed
-    return { exitCode: child.exitCode, stdout, stderr }
-  }
   return {
     folder,
     start,
     /** Runs the demo to its end. */
-    demo: async (...words: string[]) => await demoWith({}, ...words),
-    demoWith,
+    async demo(words: string[] = [], settings: Record<string, string> = {}) {
+      const child = start(words, settings)
+      const closed = once(child, "close")
+      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+      await closed
+      return { exitCode: child.exitCode, stdout, stderr }
+    },
     /** What the demo left of its temporary files. */
     leftovers: async () => await readdir(temp),
     [Symbol.asyncDispose]: async () => await opened[Symbol.asyncDispose](),

@@ -49,14 +49,14 @@ describe("the demo", () => {
 
   it("says of a file that is no media what it is, and fails", async () => {
     await writeFile(join(stage.folder, "words.txt"), "Plain words.\n")
-    const { exitCode, stdout, stderr } = await stage.demo("words.txt")
+    const { exitCode, stdout, stderr } = await stage.demo(["words.txt"])
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^words\.txt: This is not a media file that can be read: .+\.\n$/)
     await expectGone(stdout)
   })
 
   it("says of a file that is not there that it is not, and fails", async () => {
-    const { exitCode, stdout, stderr } = await stage.demo("nowhere.mp4")
+    const { exitCode, stdout, stderr } = await stage.demo(["nowhere.mp4"])
     expect(exitCode).toBe(1)
     expect(stderr).toBe("There is no file nowhere.mp4.\n")
     expect(stdout).toBe("")

@@ -1,3 +1,5 @@
+import { flite } from "../../setup/flite.ts"
+import { ensureSteps } from "../../setup/step.ts"
 import { formatRatio, formatSeconds } from "../figure.ts"
 import type { Figure } from "../figure.ts"
 import { uploadMedia } from "../requests.ts"
@@ -18,6 +20,7 @@ const AAC = "-c:a aac -b:a 160k"
 
 /** Whole normalizations beside three bare passes of ffmpeg, and how near the results are to targets. */
 export async function benchNormalize(scope: BenchScope): Promise<Figure[]> {
+  await ensureSteps([flite])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope)
   const sound = await makeSound(folder, "long.wav", SOUND_SECONDS)

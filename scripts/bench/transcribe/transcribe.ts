@@ -1,7 +1,7 @@
 import { join } from "node:path"
-import { ADVICE, hasFlite, NO_FLITE, speak, STORY, VOICES } from "../../../test/support/speech.ts"
+import { ADVICE, speak, STORY, VOICES } from "../../../test/support/speech.ts"
 import { wordErrorRate } from "../../../test/support/word-error-rate.ts"
-import { CliError } from "../../local/cli-error.ts"
+import { flite } from "../../setup/flite.ts"
 import { SPEECH_MODELS_PATH } from "../../setup/speech.ts"
 import { ensureSteps } from "../../setup/step.ts"
 import { WHISPER_CTRANSLATE2_PATH, whisperCtranslate2 } from "../../setup/whisper-ctranslate2.ts"
@@ -25,8 +25,7 @@ const ERRORS_MAX = 0.05
 
 /** Transcriptions beside other programs with the same model, their errors, and the memory they take. */
 export async function benchTranscribe(scope: BenchScope): Promise<Figure[]> {
-  if (!(await hasFlite())) throw new CliError(`Nothing can be said: ${NO_FLITE}.`)
-  await ensureSteps([whisperCtranslate2])
+  await ensureSteps([flite, whisperCtranslate2])
   const folder = await scope.makeFolder()
   const service = await startBenchService(scope, { settings: { WHISPER_MODEL: MODEL } })
   const model = join(SPEECH_MODELS_PATH, MODEL)
