@@ -21,8 +21,12 @@ const CUE_MS_MAX = 7000
 const CUE_MS_MIN = 1000
 /** How fast viewers read, in columns. */
 const COLUMNS_PER_SECOND = 17
-/** What is between a cue and the next one; pauses that leave little more are closed up to it. */
+/**
+ * What is between a cue and the next one, but at most a tenth of the time between their beginnings;
+ * pauses that leave little more are closed up to it.
+ */
 const GAP_MS = 80
+const GAP_SHARE_MAX = 0.1
 const FLICKER_MS = 500
 
 /** Shapes cues that a viewer can read of what was said and when; they do not overlap. */
@@ -55,7 +59,7 @@ function startsOf(groups: readonly (readonly Unit[])[]): number[] {
 }
 
 function gapOf(roomMs: number): number {
-  return Math.min(GAP_MS, Math.floor(roomMs / 2))
+  return Math.min(GAP_MS, Math.floor(roomMs * GAP_SHARE_MAX))
 }
 
 /** When a cue ends: after its last word, and once it could be read, where `untilMs` leaves room. */

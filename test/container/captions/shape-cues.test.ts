@@ -81,13 +81,19 @@ describe("a cue has no more than it may", () => {
       "words",
       "one two three four five six seven",
       { wordsPerCue: 3 },
-      ["0-820 one two three", "900-1420 four five", "1500-2500 six seven"],
+      ["0-820 one two three", "900-1440 four five", "1500-2500 six seven"],
+    ],
+    [
+      "single words, which are shown nearly until the next one",
+      "one two three",
+      { wordsPerCue: 1 },
+      ["0-270 one", "300-570 two", "600-1600 three"],
     ],
     [
       "columns, where a word is longer than a line",
       "Incomprehensibilities are hard to read aloud.",
       { maxLineLength: 12 },
-      ["0-220 Incomprehens / ibilities", "300-1800 are hard to / read aloud."],
+      ["0-270 Incomprehens / ibilities", "300-1800 are hard to / read aloud."],
     ],
     [
       "columns of a wide line",
