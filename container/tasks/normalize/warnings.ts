@@ -2,6 +2,9 @@ import type { Warning } from "../../../src/contract/warning.ts"
 import type { LoudnessTarget } from "../../tools/loudness/gain.ts"
 import type { Measured } from "../../tools/loudness/meter.ts"
 
+/** A peak further below what is allowed is not what stood in the way of the target. */
+const PEAK_ROOM_DB = 1
+
 /** The warnings of streams that were left as they are, since there is nothing to measure in them. */
 export function unmeasuredWarnings(before: readonly Measured[]): Warning[] {
   return before.flatMap((measured, order) => {
@@ -21,9 +24,11 @@ export function missedWarning(
   { order, count }: { order: number; count: number },
 ): Warning {
   const { integratedLufs, truePeakDbtp } = after
+  const { true_peak_dbtp } = target
   const loudness = `${figure(integratedLufs)} LUFS rather than ${target.integrated_lufs}`
-  const peak = `a true peak of ${figure(truePeakDbtp)} dBTP, where ${target.true_peak_dbtp} is allowed`
-  const message = `${labelOf(order, count)} could not be brought to the target: it has ${loudness}, and ${peak}.`
+  const peak = `, and a true peak of ${figure(truePeakDbtp)} dBTP, where ${true_peak_dbtp} is allowed`
+  const isAtPeak = truePeakDbtp !== null && truePeakDbtp > true_peak_dbtp - PEAK_ROOM_DB
+  const message = `${labelOf(order, count)} could not be brought to the target: it has ${loudness}${isAtPeak ? peak : ""}.`
   return { code: "target_not_reached", message }
 }
 

@@ -90,9 +90,32 @@ describe("the peak wins", () => {
     expect(made.result).toMatchObject({
       normalization_type: "dynamic",
       target_reached: false,
-      warnings: [{ code: "target_not_reached" }],
+      warnings: [
+        {
+          code: "target_not_reached",
+          message: expect.stringMatching(
+            /: it has -[\d.]+ LUFS rather than -5, and a true peak of -9\.\d dBTP, where -9 is allowed\.$/,
+          ),
+        },
+      ],
     })
     expect(await measurePeak(made.path)).toBeLessThanOrEqual(-9)
+  })
+})
+
+test("a target that samples of 16 bits are too coarse for is missed, and no peak is named for it", async () => {
+  const made = await lab.normalize(await lab.make("coarse.wav", SOUND), {
+    ...EBU,
+    integrated_lufs: -70,
+  })
+  expect(made.result).toMatchObject({
+    target_reached: false,
+    warnings: [
+      {
+        code: "target_not_reached",
+        message: expect.stringMatching(/: it has (?:-[\d.]+|none) LUFS rather than -70\.$/),
+      },
+    ],
   })
 })
 
