@@ -65,7 +65,10 @@ function addField(fields: Map<string, string>, { name, value }: { name: string; 
 function bodyOf(c: AppContext, fileBytesMax: number): BodyReader {
   const type = c.req.header("content-type") ?? ""
   if (!/^multipart\/form-data\b/i.test(type)) {
-    throw new Problem("unsupported_media_type", "Send the body as multipart/form-data.")
+    throw new Problem(
+      "unsupported_media_type",
+      "Send the body as application/json or multipart/form-data.",
+    )
   }
   if (!/;\s*boundary=\s*"?[^\s";]/i.test(type)) {
     throw unprocessable("content-type", "expected multipart/form-data with a boundary")

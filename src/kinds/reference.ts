@@ -13,17 +13,18 @@ export type Reference =
   | { url: string }
   | { error: string; code?: "fetch_not_an_input" | "transcript_not_an_input" }
 
-const EXPECTED = "expected svc_id://<uuid>, a File's download_url or a public URL"
+/** What an input reference is, in the sentence of a fault. */
+export const EXPECTED_REFERENCE = "expected svc_id://<uuid>, a File's download_url or a public URL"
 
 /** Reads an input reference; `origin` is this deployment's own, whose files are never fetched. */
 export function readReference(text: string, origin: string): Reference {
   const byId = /^svc_id:\/\/([^/?#]+)\/?$/i.exec(text)?.[1]
   if (byId !== undefined) return fileReference(byId)
   const url = URL.parse(text)
-  if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED }
+  if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED_REFERENCE }
   if (!isOwnUrl(url, origin)) return { url: text }
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
-  if (version !== "v1") return { error: EXPECTED }
+  if (version !== "v1") return { error: EXPECTED_REFERENCE }
   if (room === "fetch") {
     const error = "what was fetched is no input: import the page with POST /files and file_url"
     return { error, code: "fetch_not_an_input" }
@@ -32,7 +33,7 @@ export function readReference(text: string, origin: string): Reference {
     const error = "a transcript is no input: download it and upload it with POST /files"
     return { error, code: "transcript_not_an_input" }
   }
-  return room === "files" && name ? fileReference(id) : { error: EXPECTED }
+  return room === "files" && name ? fileReference(id) : { error: EXPECTED_REFERENCE }
 }
 
 /** What is wrong with the file that an input names; `title` is that of the kind. */
@@ -50,5 +51,5 @@ export function judgeInput(title: string, { field, file, source }: FoundInput): 
 }
 
 function fileReference(id: string): Reference {
-  return isId(id) ? { fileId: id.toLowerCase() } : { error: EXPECTED }
+  return isId(id) ? { fileId: id.toLowerCase() } : { error: EXPECTED_REFERENCE }
 }

@@ -112,6 +112,21 @@ describe("a create with a file that is refused", () => {
     expect(JSON.stringify(details)).toContain("multipart/form-data")
   })
 
+  it("says of a JSON body without an input what is expected", async () => {
+    const { details } = await readProblem(await caller.post("/normalize", {}))
+    const message = "expected svc_id://<uuid>, a File's download_url or a public URL"
+    expect(details).toMatchObject([{ field: "file_url", message }])
+  })
+
+  it("names both media types that a body may have", async () => {
+    const headers = { "content-type": "text/plain" }
+    const answer = await caller.call("/normalize", { method: "POST", body: "{}", headers })
+    expect(answer.status).toBe(415)
+    expect((await readProblem(answer)).detail).toBe(
+      "Send the body as application/json or multipart/form-data.",
+    )
+  })
+
   it("is 413 for a file over the limit, and keeps nothing", async () => {
     const answer = await sendForm(caller, [["file", media("x".repeat(32 * 1024 * 1024))]])
     expect(answer.status).toBe(413)

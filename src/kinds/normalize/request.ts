@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { createFields } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
-import { EXAMPLE_INPUT } from "../reference.ts"
+import { EXAMPLE_INPUT, EXPECTED_REFERENCE } from "../reference.ts"
 
 /** A number from one bound to another, both included. */
 function between(least: number, most: number, unit: string) {
@@ -28,7 +28,7 @@ export const normalizeRequest = z
   .strictObject(
     {
       file_url: z
-        .string("expected a text")
+        .string(EXPECTED_REFERENCE)
         .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
         .meta({
           description:

@@ -8,7 +8,7 @@ import {
 } from "../../contract/tasks/transcribe.ts"
 import { createFields, webhookUrl } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
-import { EXAMPLE_INPUT } from "../reference.ts"
+import { EXAMPLE_INPUT, EXPECTED_REFERENCE } from "../reference.ts"
 import { AUTO, isAuto, LANGUAGE_LENGTH_MAX, readLanguage } from "./languages.ts"
 
 /** Formats that a request may ask for; the plain text is always there beside them. */
@@ -19,7 +19,7 @@ const EXPECTED_WORDS = `expected a whole number from 1 to ${WORDS_PER_CUE_MAX}`
 const EXPECTED_LENGTH = `expected a whole number from ${LINE_LENGTH_MIN} to ${LINE_LENGTH_MAX}`
 
 const reference = z
-  .string("expected a URL or svc_id://<uuid>")
+  .string(EXPECTED_REFERENCE)
   .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
 
 const language = z

@@ -261,7 +261,7 @@ describe("a body in the Job form", () => {
   })
 
   it.each<[RegExp, Body]>([
-    [/^source: expected a URL/, { source: 7 }],
+    [/^source: expected svc_id:/, { source: 7 }],
     [/^source: there is no such file$/, { source: `svc_id://${crypto.randomUUID()}` }],
     [/^source: .*public host/, { source: "http://127.0.0.1/a.mp3" }],
     [/^source: expected exactly one of file_url, source, .* several$/, { file_url: URL }],
