@@ -34,7 +34,10 @@ export const transcriptionRecord = z
       .meta({ description: "All that is said; null in lists where it is long." }),
     srt: z.url().optional(),
     vtt: z.url().optional(),
-    json: z.url().optional(),
+    json: z.url().optional().meta({
+      description:
+        "The file has `language`, `duration_seconds`, `text` and `segments`, each with `id`, `start`, `end`, `text`, `confidence` and `words`, each with `start`, `end`, `word` and `confidence`: times in seconds, confidence from 0 to 1.",
+    }),
     txt: z.url().optional(),
     duration_seconds: z.number().optional(),
     ...jobFieldSchemas,
