@@ -1,5 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises"
-import { pathIn } from "../../sandbox/workspace.ts"
+import { writeFile } from "node:fs/promises"
+import { openPlainFile, pathIn } from "../../sandbox/workspace.ts"
 import type { OtherStream } from "./source.ts"
 
 /** A cover that was taken out of its file, since its container takes it as no stream. */
@@ -24,6 +24,10 @@ const PICTURE_TYPES = [
   "cover (back)",
 ]
 const FRONT_COVER = 3
+/** The most characters of a cover's name, which is a word of a command. */
+const NAME_LENGTH_MAX = 255
+/** The most bytes of covers that become comments, each of which players read into memory. */
+const COMMENTED_BYTES_MAX = 64 * 1024 ** 2
 const COLOR_BITS = 24
 
 /** The names of the files that covers are taken out to. */
@@ -44,20 +48,28 @@ export async function writeCoverTags(
   workspace: string,
   covers: readonly CoverFile[],
 ): Promise<void> {
-  const lines = await Promise.all(
-    covers.map(async ({ stream, name }) => {
-      const block = pictureBlock(stream, await readFile(pathIn(workspace, name)))
-      return `METADATA_BLOCK_PICTURE=${block.toString("base64").replaceAll("=", String.raw`\=`)}\n`
-    }),
-  )
-  await writeFile(pathIn(workspace, COVER_TAGS_NAME), [";FFMETADATA1\n", ...lines].join(""))
+  const lines: string[] = []
+  let left = COMMENTED_BYTES_MAX
+  for (const { stream, name } of covers) {
+    await using file = await openPlainFile(pathIn(workspace, name))
+    const { size } = await file.stat()
+    if (size > left) continue
+    left -= size
+    const block = pictureBlock(stream, await file.readFile())
+    const text = block.toString("base64").replaceAll("=", String.raw`\=`)
+    lines.push(`METADATA_BLOCK_PICTURE=${text}\n`)
+  }
+  // What is there already is a tool's, and may lead elsewhere.
+  const path = pathIn(workspace, COVER_TAGS_NAME)
+  await writeFile(path, [";FFMETADATA1\n", ...lines].join(""), { flag: "wx" })
 }
 
 /** Arguments that attach covers to a file of Matroska; `attached` is how many it has before them. */
 export function attachmentArguments(covers: readonly CoverFile[], attached: number): string[] {
   return covers.flatMap(({ stream, name }, index) => {
     const type = mediaTypeOf(stream)
-    const fileName = stream.tags["filename"] ?? `cover.${type.slice(type.indexOf("/") + 1)}`
+    const named = stream.tags["filename"]?.slice(0, NAME_LENGTH_MAX)
+    const fileName = named ?? `cover.${type.slice(type.indexOf("/") + 1)}`
     const at = attached + index
     const tags = { mimetype: type, filename: fileName }
     const settings = Object.entries(tags).flatMap(([key, value]) => [

@@ -30,8 +30,9 @@ export async function readMovieHeader(path: string): Promise<MovieHeader> {
       return { isBeforeMedia, isEncrypted: ENCRYPTED_ENTRIES.some((each) => index.includes(each)) }
     }
     if (type === "mdat") isBeforeMedia = false
-    if (size < 8) break
     position += size
+    // A size that no file has is none; nothing could be read there.
+    if (size < 8 || !Number.isSafeInteger(position)) break
   }
   return { isBeforeMedia: false, isEncrypted: false }
 }

@@ -56,6 +56,7 @@ export const transcribeRequest = z
       prompt: z
         .string("expected a text")
         .max(PROMPT_LENGTH_MAX, `expected at most ${PROMPT_LENGTH_MAX} characters`)
+        .refine((text) => text.isWellFormed(), "expected no half of a character (lone surrogate)")
         .optional()
         .meta({ description: "Words that may be heard, such as names." }),
       words_per_cue: z

@@ -208,6 +208,11 @@ describe("a body that cannot be used", () => {
     expect(await countJobs()).toBe(0)
   })
 
+  it("names a prompt with half a character", async () => {
+    const faults = await faultsOf({ file_url, prompt: "half of \ud83d" })
+    expect(faults.map((fault) => fault.field)).toEqual(["prompt"])
+  })
+
   it("says which models there are, and what is expected instead", async () => {
     const { message: models } = (await faultsOf({ file_url, model: "huge" }))[0] ?? {}
     expect(models).toBe("expected one of base, tiny.en, large-v3")
