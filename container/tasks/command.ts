@@ -36,8 +36,11 @@ async function runCommands(
   onSuccess: (run: FinishedRun) => void,
 ): Promise<TaskFailure | null> {
   const names = namesByKey(context.order.inputs, work.outputs)
-  const clock = startRunClock(context, work.run_seconds_max)
   const total = work.commands.length
+  const clock = startRunClock(context, {
+    secondsMax: work.run_seconds_max,
+    what: total > 1 ? "the commands together" : "the command",
+  })
   for (const [index, words] of work.commands.entries()) {
     const position = { number: index + 1, total }
     const failed = await runFfmpeg(context, {
@@ -49,8 +52,7 @@ async function runCommands(
       onFraction: (fraction) => clock.report((index + fraction) / total),
     })
     if (failed === "time limit") {
-      const what = total > 1 ? "the commands together" : "the command"
-      return callerFailure("time_limit", atCommand(position, clock.describeLimit(what)))
+      return callerFailure("time_limit", atCommand(position, clock.describeLimit()))
     }
     if (failed) return failed
   }

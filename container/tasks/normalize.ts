@@ -21,7 +21,10 @@ async function runNormalizeTask(
   context.status.phase = "downloading"
   await downloadInputs(context)
   context.status.phase = "working"
-  const clock = startRunClock(context, work.run_seconds_max)
+  const clock = startRunClock(context, {
+    secondsMax: work.run_seconds_max,
+    what: "a normalization",
+  })
   const source = await readInput(context, input.name)
   if ("failure" in source) return source
   const measurement = await measureInput(context, clock, input.name, source)

@@ -6,8 +6,8 @@ export type RunClock = {
   leftMs(): number
   /** Reports a share of the work, from 0 to 1, and how long the rest may take. */
   report(done: number): void
-  /** The sentence for a run that took longer; `what` is what may not, such as "the command". */
-  describeLimit(what: string): string
+  /** The sentence for a run that took longer. */
+  describeLimit(): string
 }
 
 /** An estimate from less than this is not worth reporting. */
@@ -15,8 +15,14 @@ const ETA_FRACTION_MIN = 0.02
 const ETA_SECONDS_MIN = 1
 const PERCENT_BEFORE_END = 99
 
-/** Starts the clock of a run whose tools may run for so many seconds together. */
-export function startRunClock({ order, reporter }: RunContext, secondsMax: number): RunClock {
+/**
+ * Starts the clock of a run whose tools may run for so many seconds together; `what` is what may not
+ * run longer, such as "the command".
+ */
+export function startRunClock(
+  { order, reporter }: RunContext,
+  { secondsMax, what }: { secondsMax: number; what: string },
+): RunClock {
   const startedMs = performance.now()
   return {
     leftMs: () => secondsMax * 1000 - (performance.now() - startedMs),
@@ -26,7 +32,7 @@ export function startRunClock({ order, reporter }: RunContext, secondsMax: numbe
       const etaSeconds = hasEta ? Math.round((seconds * (1 - done)) / done) : null
       reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
     },
-    describeLimit(what) {
+    describeLimit() {
       const whose = order.plan === undefined ? "" : ` on the ${order.plan} plan`
       return `It was stopped: ${what} may run for ${secondsMax} seconds${whose}.`
     },

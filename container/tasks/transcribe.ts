@@ -3,7 +3,7 @@ import { transcribeTask } from "../../src/contract/tasks/transcribe.ts"
 import type { TranscribeResult, TranscribeWork } from "../../src/contract/tasks/transcribe.ts"
 import type { Warning } from "../../src/contract/warning.ts"
 import { plainText } from "../captions/write-transcript.ts"
-import { RunnerError } from "../failures.ts"
+import { RunnerError, callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
 import { transcribeSound } from "../tools/whisper/transcribe-sound.ts"
 import type { HeardSpeech } from "../tools/whisper/transcribe-sound.ts"
@@ -28,7 +28,10 @@ async function runTranscribeTask(
   context.status.phase = "downloading"
   await downloadInputs(context)
   context.status.phase = "working"
-  const clock = startRunClock(context, work.run_seconds_max)
+  const clock = startRunClock(context, {
+    secondsMax: work.run_seconds_max,
+    what: "a transcription",
+  })
   const sound = await decodeSound(context, clock, input.name)
   if ("failure" in sound) return sound
   const heard = await hear(context, clock, work, sound)
@@ -63,17 +66,19 @@ async function hear(
   { path, sampleCount }: Sound,
 ): Promise<HeardSpeech | TaskFailure> {
   try {
-    return await transcribeSound(context, {
+    const heard = await transcribeSound(context, {
       path,
       sampleCount,
       model,
       language,
       task,
       prompt,
-      timeLimitMs: Math.floor(clock.leftMs()),
+      timeLimitMs: clock.leftMs(),
       onSpawn: () => markProcessStarted(context, "whisper"),
       onFraction: (fraction) => clock.report(DECODE_SHARE + (1 - DECODE_SHARE) * fraction),
     })
+    if (heard !== "time limit") return heard
+    return callerFailure("time_limit", clock.describeLimit())
   } finally {
     await rm(path, { force: true })
   }

@@ -4,7 +4,7 @@ import type { Measured } from "../../tools/loudness/meter.ts"
 import type { FinishedRun } from "../../tools/run-ffmpeg.ts"
 import type { RunClock } from "../run-clock.ts"
 import type { RunContext } from "../run-context.ts"
-import { runPass } from "./run-pass.ts"
+import { runPass } from "../run-pass.ts"
 
 /** A stream that is measured, by ffmpeg's specifier, and the filters that come before the meter. */
 type MeasuredStream = { specifier: string; rate: number; filters: readonly string[] }

@@ -25,7 +25,7 @@ import type { FinishedRun } from "../../tools/run-ffmpeg.ts"
 import type { RunClock } from "../run-clock.ts"
 import type { RunContext } from "../run-context.ts"
 import { measureStreams } from "./measure.ts"
-import { runPass } from "./run-pass.ts"
+import { runPass } from "../run-pass.ts"
 
 /** A file of the workspace whose streams of sound were measured, and what they are to become. */
 export type MeasuredFile = {

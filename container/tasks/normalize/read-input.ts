@@ -9,6 +9,7 @@ import type { Source } from "../../tools/loudness/source.ts"
 import type { RunClock } from "../run-clock.ts"
 import { markProcessStarted } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
+import { encryptedSound, noAudio } from "../sound-failures.ts"
 import { measureStreams } from "./measure.ts"
 import type { Measurement } from "./measure.ts"
 
@@ -35,7 +36,7 @@ export async function readInput(context: RunContext, name: string): Promise<Sour
   if (source.others.some(({ type }) => type === "audio")) {
     return callerFailure("invalid_input", "The input has sound, and it cannot be decoded.")
   }
-  return callerFailure("no_audio", "The input has no sound: there is no audio stream in it.")
+  return noAudio()
 }
 
 /** Measures all sound of the input. */
@@ -53,7 +54,5 @@ export async function measureInput(
   const measurement = await measureStreams(context, clock, { name, streams, ...MEASURE_SHARE })
   if (!("failure" in measurement) || !format.startsWith("mov,")) return measurement
   const { isEncrypted } = await readMovieHeader(pathIn(context.workspace, name))
-  if (!isEncrypted) return measurement
-  const message = "The input is encrypted, so that its sound cannot be decoded."
-  return callerFailure("drm_protected", message, measurement.failure.lines)
+  return isEncrypted ? encryptedSound(measurement.failure.lines) : measurement
 }

@@ -4,12 +4,12 @@ import { callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
 import { pathIn } from "../../sandbox/workspace.ts"
 import { readMovieHeader } from "../../tools/loudness/movie-header.ts"
-import { runFfmpeg } from "../../tools/run-ffmpeg.ts"
 import type { FinishedRun } from "../../tools/run-ffmpeg.ts"
 import { findDamage } from "../judge-outputs.ts"
 import type { RunClock } from "../run-clock.ts"
-import { markProcessStarted } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
+import { runPass } from "../run-pass.ts"
+import { encryptedSound, noAudio } from "../sound-failures.ts"
 
 /** A decoded sound: a file of samples of 16 bits, the low byte first, without a header. */
 export type Sound = { path: string; sampleCount: number; warnings: Warning[] }
@@ -45,7 +45,8 @@ export async function decodeSound(
   const isNameless =
     "failure" in mixed && mixed.failure.lines.some((line) => IS_NAMELESS.test(line))
   const run = isNameless ? await decode(context, clock, name, NAMELESS_MIX) : mixed
-  if (await isEncrypted(context, name, run)) return encrypted(run)
+  const lines = "failure" in run ? run.failure.lines : run.complaints
+  if (await isEncrypted(context, name, run)) return encryptedSound(lines)
   if ("failure" in run) return run.failure.code === "no_output" ? noAudio() : run
   const path = pathIn(context.workspace, SOUND_NAME)
   const sampleCount = Math.floor((await stat(path)).size / SAMPLE_BYTES)
@@ -59,27 +60,9 @@ async function decode(
   name: string,
   mix: string,
 ): Promise<FinishedRun | TaskFailure> {
-  const finished: FinishedRun[] = []
   const filters = `${mix},${RESAMPLE}`
-  const failed = await runFfmpeg(context, {
-    argv: ["-i", name, "-vn", "-sn", "-dn", "-af", filters, "-f", "s16le", SOUND_NAME],
-    position: { number: 1, total: 1 },
-    timeLimitMs: clock.leftMs(),
-    onSpawn: () => markProcessStarted(context, "ffmpeg"),
-    onFraction: (fraction) => clock.report(fraction * DECODE_SHARE),
-    onSuccess: (run) => finished.push(run),
-  })
-  if (failed === "time limit") {
-    return callerFailure("time_limit", clock.describeLimit("a transcription"))
-  }
-  const [run] = finished
-  if (failed) return failed
-  if (!run) throw new Error("ffmpeg ended without a result.")
-  return run
-}
-
-function noAudio(): TaskFailure {
-  return callerFailure("no_audio", "The input has no sound: there is no audio stream in it.")
+  const argv = ["-i", name, "-vn", "-sn", "-dn", "-af", filters, "-f", "s16le", SOUND_NAME]
+  return await runPass(context, clock, { argv, from: 0, to: DECODE_SHARE })
 }
 
 /** Whether what the decoder could not read is encrypted; some of it may look like sound. */
@@ -91,12 +74,6 @@ async function isEncrypted(
   const isDamaged =
     "failure" in run ? run.failure.code === "invalid_input" : run.notes.damage.length > 0
   return isDamaged && (await readMovieHeader(pathIn(workspace, name))).isEncrypted
-}
-
-function encrypted(run: FinishedRun | TaskFailure): TaskFailure {
-  const message = "The input is encrypted, so that its sound cannot be decoded."
-  const lines = "failure" in run ? run.failure.lines : run.complaints
-  return callerFailure("drm_protected", message, lines)
 }
 
 /** The failure of a sound of which the decoder made nothing; ffmpeg succeeds all the same. */

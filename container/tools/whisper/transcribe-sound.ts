@@ -7,7 +7,7 @@ import type { TaskSandbox } from "../../sandbox/sandbox.ts"
 import { openPlainFile } from "../../sandbox/workspace.ts"
 import type { RunnerSettings } from "../../settings.ts"
 import { findModel, findWhisper } from "./environment.ts"
-import type { Segment } from "./segment.ts"
+import type { Segment } from "../../captions/segment.ts"
 import { toSegments } from "./sentences.ts"
 import type { SpokenWord } from "./worker-lines.ts"
 import type { Worker, WorkerAnswer } from "./worker.ts"
@@ -20,7 +20,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What whisper runs with: the settings and the state of a task's run. */
 export type SpeechContext = {
-  order: Pick<TaskOrder, "account_id" | "plan" | "work">
+  order: Pick<TaskOrder, "account_id">
   settings: RunnerSettings
   status: { processingMs: number }
   taskSandbox: TaskSandbox
@@ -54,19 +54,15 @@ export type HeardSpeech = {
   segments: Segment[]
 }
 
-/** Why a transcription that ran too long was stopped, as a failure of its caller. */
-export function speechTimeLimit({ plan, work }: Pick<TaskOrder, "plan" | "work">): TaskFailure {
-  const whose = plan === undefined ? "" : ` on the ${plan} plan`
-  const message = `It was stopped: a transcription may run for ${work.run_seconds_max} seconds${whose}.`
-  return callerFailure("time_limit", message)
-}
-
-/** Has whisper write down what is said in a sound. */
+/**
+ * Has whisper write down what is said in a sound, unless that takes longer than it may. Throws a
+ * RunnerError where this runner cannot do that, or its worker did not end well.
+ */
 export async function transcribeSound(
-  { order, settings, signal, status, taskSandbox }: SpeechContext,
+  { settings, signal, status, taskSandbox }: SpeechContext,
   question: SpeechQuestion,
-): Promise<HeardSpeech | TaskFailure> {
-  if (question.timeLimitMs <= 0) return speechTimeLimit(order)
+): Promise<HeardSpeech | TaskFailure | "time limit"> {
+  if (question.timeLimitMs <= 0) return "time limit"
   const asked = question.language === "auto" ? null : question.language
   if (question.sampleCount === 0)
     return { language: asked, languageProbability: null, segments: [] }
@@ -81,20 +77,18 @@ export async function transcribeSound(
   signal.throwIfAborted()
   const lease = await speechWorkersOf(settings).take(spec)
   const startedMs = performance.now()
-  const limit = AbortSignal.timeout(Math.min(question.timeLimitMs, TIMER_MS_MAX))
+  const limit = AbortSignal.timeout(Math.min(Math.ceil(question.timeLimitMs), TIMER_MS_MAX))
   let isReusable = false
   try {
     question.onSpawn?.()
     const sound = file.createReadStream({ end: bytes - 1, autoClose: false })
-    const answer = await ask(lease.worker, {
-      question,
-      sound,
-      signal: AbortSignal.any([signal, limit]),
-    })
+    const stop = AbortSignal.any([signal, limit])
+    const answer = await ask(lease.worker, { question, sound, signal: stop })
     signal.throwIfAborted()
-    isReusable = "segments" in answer
-    if (!isReusable && limit.aborted) return speechTimeLimit(order)
-    return "segments" in answer ? answer : explain(answer)
+    // Who answers in the moment of the limit is killed all the same.
+    isReusable = "segments" in answer && !stop.aborted
+    if ("segments" in answer) return answer
+    return limit.aborted ? "time limit" : explain(answer)
   } finally {
     status.processingMs += performance.now() - startedMs
     await lease.release(isReusable)

@@ -1,10 +1,10 @@
-import { callerFailure } from "../../failures.ts"
-import type { TaskFailure } from "../../failures.ts"
-import { runFfmpeg } from "../../tools/run-ffmpeg.ts"
-import type { FinishedRun } from "../../tools/run-ffmpeg.ts"
-import type { RunClock } from "../run-clock.ts"
-import { markProcessStarted } from "../run-context.ts"
-import type { RunContext } from "../run-context.ts"
+import { callerFailure } from "../failures.ts"
+import type { TaskFailure } from "../failures.ts"
+import { runFfmpeg } from "../tools/run-ffmpeg.ts"
+import type { FinishedRun } from "../tools/run-ffmpeg.ts"
+import type { RunClock } from "./run-clock.ts"
+import { markProcessStarted } from "./run-context.ts"
+import type { RunContext } from "./run-context.ts"
 
 /** A run of ffmpeg over the whole file, and the shares of the task's work that it begins and ends at. */
 type Pass = {
@@ -32,9 +32,7 @@ export async function runPass(
       finished = run
     },
   })
-  if (failed === "time limit") {
-    return callerFailure("time_limit", clock.describeLimit("a normalization"))
-  }
+  if (failed === "time limit") return callerFailure("time_limit", clock.describeLimit())
   if (failed) return failed
   if (finished) return finished
   throw new Error("ffmpeg ended without a result.")
