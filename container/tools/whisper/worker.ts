@@ -74,7 +74,7 @@ export function startWorker(spec: WorkerSpec): Worker {
   const taskSandbox = openTaskSandbox(spec.sandbox)
   const ending = new AbortController()
   const gone = new AbortController()
-  let onLine: ((line: WorkerLine) => void) | null = null
+  let task: RunningTask | null = null
   const started = startProcess({
     ...workerLaunch(spec),
     argv: whisperArgv("main.py"),
@@ -84,17 +84,18 @@ export function startWorker(spec: WorkerSpec): Worker {
     signal: ending.signal,
     onProgressLine: (text) => {
       const line = readWorkerLine(text)
-      if (line) onLine?.(line)
+      if (line) task?.onLine(line)
     },
   })
   const { stdin } = started
   const setup = { packages: spec.whisper.packages, model: spec.modelFolder }
   stdin?.write(toLine({ ...setup, threads: availableParallelism() }))
   async function end(): Promise<ProcessEnd> {
-    const ended = await started.finished
+    const processEnd = await started.finished
     gone.abort()
     await closeTaskSandbox(taskSandbox, null)
-    return ended
+    task?.onGone(processEnd)
+    return processEnd
   }
   const ended = end()
   async function kill(): Promise<void> {
@@ -104,20 +105,16 @@ export function startWorker(spec: WorkerSpec): Worker {
   return {
     pid: started.pid,
     async hear(order, sound, listener) {
-      const answered = Promise.withResolvers<WorkerAnswer>()
-      void ended.then((end) => answered.resolve({ kind: "gone", end }))
-      onLine = (line) => {
-        listener(line)
-        if (line.kind === "done" || line.kind === "error") answered.resolve(line)
-      }
+      if (gone.signal.aborted) return { kind: "gone", end: await ended }
+      task = openTask(listener)
       // The end of a process says more than the error of a pipe to it.
       if (stdin?.writable === true) {
-        send(order, sound, { stdin, gone: gone.signal }).catch(answered.reject)
+        send(order, sound, { stdin, gone: gone.signal }).catch(task.fail)
       }
       try {
-        return await answered.promise
+        return await task.answer
       } finally {
-        onLine = null
+        task = null
         sound.destroy()
       }
     },
@@ -128,6 +125,22 @@ export function startWorker(spec: WorkerSpec): Worker {
       await kill()
     },
     ended,
+  }
+}
+
+type RunningTask = ReturnType<typeof openTask>
+
+/** A task that a worker does: what it hears of its process, and the answer that comes of it. */
+function openTask(listener: (line: WorkerLine) => void) {
+  const { promise, resolve, reject } = Promise.withResolvers<WorkerAnswer>()
+  return {
+    answer: promise,
+    onLine(line: WorkerLine): void {
+      listener(line)
+      if (line.kind === "done" || line.kind === "error") resolve(line)
+    },
+    onGone: (end: ProcessEnd): void => resolve({ kind: "gone", end }),
+    fail: reject,
   }
 }
 
