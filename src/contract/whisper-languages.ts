@@ -15,3 +15,8 @@ const codes = new Set(WHISPER_LANGUAGES)
 
 /** One of whisper's codes. */
 export const languageCode = z.string().refine((code) => codes.has(code), "no language of whisper")
+
+/** The BCP-47 tag of one of whisper's codes, in canonical form: `jv` of `jw`. */
+export function languageTag(code: string): string {
+  return Intl.getCanonicalLocales(code)[0] ?? code
+}

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import type { TranscribeResult } from "../../src/contract/tasks/transcribe.ts"
-import { TRANSCRIPT_FORMATS } from "../../src/contract/tasks/transcribe.ts"
+import { TRANSCRIPT_FORMATS, TRANSCRIPT_MEDIA_TYPES } from "../../src/contract/tasks/transcribe.ts"
 import { outputObjectKey } from "../../src/storage/objects.ts"
 import { accountOf } from "./bundle.ts"
 import type { Caller } from "./caller.ts"
@@ -11,7 +11,7 @@ export function transcribeResult(changes: Partial<TranscribeResult> = {}): Trans
   const outputs = TRANSCRIPT_FORMATS.map((key) => ({
     key,
     size_bytes: transcriptOf(key).length,
-    content_type: "application/octet-stream",
+    content_type: TRANSCRIPT_MEDIA_TYPES[key],
   }))
   return {
     kind: "transcribe",

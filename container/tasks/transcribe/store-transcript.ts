@@ -1,5 +1,9 @@
-import { TRANSCRIPT_FORMATS } from "../../../src/contract/tasks/transcribe.ts"
+import {
+  TRANSCRIPT_FORMATS,
+  TRANSCRIPT_MEDIA_TYPES,
+} from "../../../src/contract/tasks/transcribe.ts"
 import type { TranscribeWork, TranscriptFormat } from "../../../src/contract/tasks/transcribe.ts"
+import { languageTag } from "../../../src/contract/whisper-languages.ts"
 import type { OutputReport } from "../../../src/contract/report.ts"
 import { shapeCues } from "../../captions/shape-cues.ts"
 import type { Cue } from "../../captions/shape-cues.ts"
@@ -13,19 +17,14 @@ import type { RunContext } from "../run-context.ts"
 
 type Transcript = Pick<HeardSpeech, "language" | "segments"> & { durationSeconds: number }
 
-type Writer = { contentType: string; write: (transcript: Transcript, cues: Cue[]) => string }
+type Writer = (transcript: Transcript, cues: Cue[]) => string
 
 const WRITERS: Record<TranscriptFormat, Writer> = {
-  json: {
-    contentType: "application/json",
-    write: (transcript) => writeJson({ ...transcript, language: tagOf(transcript.language) }),
-  },
-  srt: { contentType: "application/x-subrip", write: (_, cues) => writeSrt(cues) },
-  vtt: { contentType: "text/vtt; charset=utf-8", write: (_, cues) => writeVtt(cues) },
-  txt: {
-    contentType: "text/plain; charset=utf-8",
-    write: ({ segments }) => writeText(segments),
-  },
+  json: ({ language, ...transcript }) =>
+    writeJson({ ...transcript, language: language === null ? null : languageTag(language) }),
+  srt: (_, cues) => writeSrt(cues),
+  vtt: (_, cues) => writeVtt(cues),
+  txt: ({ segments }) => writeText(segments),
 }
 
 /** Writes a transcript in each format, and stores them all at once. */
@@ -38,20 +37,16 @@ export async function storeTranscript(
   const cues = shapeCues(transcript.segments, { wordsPerCue, maxLineLength, soundMs })
   const options = { limit: outputs.length, signal }
   return await mapWithConcurrency(outputs, options, async ({ key }, joint) => {
-    const { contentType, write } = writerOf(key)
-    const text = write(transcript, cues)
+    const format = formatOf(key)
+    const contentType = TRANSCRIPT_MEDIA_TYPES[format]
+    const text = WRITERS[format](transcript, cues)
     await uploadText({ io, signal: joint }, { ioPath: `/outputs/${key}`, text, contentType })
     return { key, size_bytes: Buffer.byteLength(text), content_type: contentType }
   })
 }
 
-function writerOf(key: string): Writer {
+function formatOf(key: string): TranscriptFormat {
   const format = TRANSCRIPT_FORMATS.find((each) => each === key)
   if (!format) throw new RunnerError("internal", `A transcript has no format "${key}".`)
-  return WRITERS[format]
-}
-
-/** The BCP-47 tag of one of whisper's codes. */
-function tagOf(code: string | null): string | null {
-  return code === null ? null : (Intl.getCanonicalLocales(code)[0] ?? code)
+  return format
 }

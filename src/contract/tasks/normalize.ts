@@ -46,7 +46,10 @@ export const normalizeTask = {
     /** Of the first audio stream. */
     measurements: z.object({ before: loudness, after: loudness }),
     normalization_type: z.enum(NORMALIZATION_TYPES),
-    /** Whether every audio stream that could be measured has the target loudness and peak. */
+    /**
+     * Whether every audio stream that can be measured has the target loudness and peak; false where
+     * none can, as of silence.
+     */
     target_reached: z.boolean(),
     format: audioFormat,
     /** Where the input's container or codec could not be kept. */

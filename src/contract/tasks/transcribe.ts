@@ -9,6 +9,14 @@ export const TRANSCRIPT_FORMATS = ["json", "srt", "vtt", "txt"] as const
 
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number]
 
+/** Media types of transcripts, all of which are UTF-8. */
+export const TRANSCRIPT_MEDIA_TYPES: Readonly<Record<TranscriptFormat, string>> = {
+  json: "application/json",
+  srt: "application/x-subrip",
+  vtt: "text/vtt",
+  txt: "text/plain; charset=utf-8",
+}
+
 export const SPEECH_TASKS = ["transcribe", "translate"] as const
 
 export const PROMPT_LENGTH_MAX = 1000

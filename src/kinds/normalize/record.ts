@@ -32,7 +32,8 @@ const made = z.object({
       "`linear`: one gain for all of it. `dynamic`: gains that follow the sound or limit it. `none`: it is as it was.",
   }),
   target_reached: z.boolean().meta({
-    description: "Whether every audio stream has the target loudness; the peak comes first.",
+    description:
+      "Whether every audio stream that can be measured has the target loudness and peak; of silence false.",
   }),
   container: z.string(),
   codec: z.string(),

@@ -38,11 +38,6 @@ export function isAuto(text: string): boolean {
   return text.toLowerCase() === AUTO
 }
 
-/** The BCP-47 tag of one of whisper's codes. */
-export function tagOf(code: string): string {
-  return canonicalTag(code) ?? code
-}
-
 /** Whether a model tells Cantonese from other Chinese: the latest large ones do. */
 export function hearsCantonese(model: string): boolean {
   return /large-v3|turbo/.test(model)

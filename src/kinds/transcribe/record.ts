@@ -4,12 +4,13 @@ import {
   TRANSCRIPT_FORMATS,
   transcriptName,
 } from "../../contract/tasks/transcribe.ts"
+import { languageTag } from "../../contract/whisper-languages.ts"
 import type { Progress } from "../../rpc.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { transcriptUrl } from "../file-links.ts"
 import { keptInput } from "../kept-input.ts"
 import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
-import { isAuto, tagOf } from "./languages.ts"
+import { isAuto } from "./languages.ts"
 
 /** What of the request its job keeps for the record. */
 const keptRequest = keptInput.extend({
@@ -73,5 +74,5 @@ export function viewTranscription(
 }
 
 function foundLanguage(code: string | null | undefined): string | null {
-  return typeof code === "string" ? tagOf(code) : null
+  return typeof code === "string" ? languageTag(code) : null
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { WHISPER_LANGUAGES } from "../../../src/contract/whisper-languages.ts"
-import { readLanguage, tagOf } from "../../../src/kinds/transcribe/languages.ts"
+import { WHISPER_LANGUAGES, languageTag } from "../../../src/contract/whisper-languages.ts"
+import { readLanguage } from "../../../src/kinds/transcribe/languages.ts"
 
 describe("a language tag", () => {
   it.each([
@@ -71,10 +71,16 @@ describe("a language tag", () => {
 
 describe("whisper's codes", () => {
   it.each(WHISPER_LANGUAGES)("%s is a tag that is read as the same code", (code) => {
-    expect(readLanguage(tagOf(code))).toMatchObject({ code })
+    expect(readLanguage(languageTag(code))).toMatchObject({ code })
   })
 
   it("are shown as BCP-47 has them", () => {
-    expect(["jw", "tl", "no", "haw", "yue"].map(tagOf)).toEqual(["jv", "fil", "no", "haw", "yue"])
+    expect(["jw", "tl", "no", "haw", "yue"].map(languageTag)).toEqual([
+      "jv",
+      "fil",
+      "no",
+      "haw",
+      "yue",
+    ])
   })
 })
