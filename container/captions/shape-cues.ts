@@ -1,4 +1,4 @@
-import type { Segment } from "../tools/whisper/segment.ts"
+import type { Segment } from "./segment.ts"
 import { groupUnits } from "./group-units.ts"
 import { breakLines } from "./lines.ts"
 import { columnsOf, readUnits } from "./units.ts"

@@ -1,4 +1,4 @@
-import type { Segment } from "../tools/whisper/segment.ts"
+import type { Segment } from "./segment.ts"
 
 /** A word of a text, from its first character to behind its last, and when it is said. */
 export type Token = { from: number; to: number; startMs: number; endMs: number }

@@ -1,5 +1,5 @@
 import stringWidth from "string-width"
-import type { Segment } from "../tools/whisper/segment.ts"
+import type { Segment } from "./segment.ts"
 import { joinsUnspaced, splitText } from "./split-text.ts"
 import { readTokens } from "./tokens.ts"
 import type { Token } from "./tokens.ts"

@@ -1,4 +1,4 @@
-import type { Segment } from "../tools/whisper/segment.ts"
+import type { Segment } from "./segment.ts"
 import { boundaryAfter, pauseAfter, PAUSE_MS_MIN } from "./boundaries.ts"
 import { joinUnits, readUnits } from "./units.ts"
 import type { Unit } from "./units.ts"

@@ -1,4 +1,4 @@
-import type { Segment } from "./segment.ts"
+import type { Segment } from "../../captions/segment.ts"
 import type { SpokenWord } from "./worker-lines.ts"
 
 /** What ends a sentence, and what may stand behind it. */

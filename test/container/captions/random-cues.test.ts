@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { shapeCues } from "../../../container/captions/shape-cues.ts"
 import type { Cue, CueShape } from "../../../container/captions/shape-cues.ts"
 import { plainText } from "../../../container/captions/write-transcript.ts"
-import type { Segment } from "../../../container/tools/whisper/segment.ts"
+import type { Segment } from "../../../container/captions/segment.ts"
 import { openRandom } from "../../corpus/mutations.ts"
 import { segmentOf } from "./spoken.ts"
 

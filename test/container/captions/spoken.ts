@@ -1,4 +1,4 @@
-import type { Segment } from "../../../container/tools/whisper/segment.ts"
+import type { Segment } from "../../../container/captions/segment.ts"
 
 /**
  * A segment as whisper says it: each word of the text takes `wordSeconds`, and `(1.5)` among them is
