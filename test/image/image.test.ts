@@ -7,12 +7,14 @@ import { z } from "zod"
 import { IMAGE, docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 import { PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
-import { hasFlite, speak } from "../support/flite.ts"
+import { skipNote, speak, whyNoVoice } from "../support/speech.ts"
 
 const LOCKED = (
   "--read-only --tmpfs /work --tmpfs /tmp --cap-drop ALL " +
   "--security-opt no-new-privileges --network none"
 ).split(" ")
+
+const LACK = await whyNoVoice()
 
 /** Prints what is said in a file, by the model of the image. */
 const TRANSCRIBE = `
@@ -99,10 +101,10 @@ describe("the image", () => {
     expect(fonts).not.toBe("")
   })
 
-  it.skipIf(!hasFlite())("transcribes speech with what it carries, and no network", async () => {
+  it.skipIf(LACK !== null)(`transcribes speech without a network${skipNote(LACK)}`, async () => {
     await using folder = await makeTempFolder("speech")
-    const path = join(folder.path, "speech.wav")
-    await speak("The quick brown fox jumps over the lazy dog.", path)
+    const text = "The quick brown fox jumps over the lazy dog."
+    const path = await speak(folder.path, { text })
     await using container = await runContainer(["--network", "none"])
     await docker("cp", path, `${container.id}:/work/speech.wav`)
     const words = ["/opt/speech/bin/python", "-I", "-c", TRANSCRIBE]

@@ -3,16 +3,15 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { hasModel } from "../../container/models/fetch-model.ts"
+import { flite } from "../../scripts/setup/flite.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../scripts/setup/speech.ts"
 
 const run = promisify(execFile)
 
-const NO_FLITE = "flite, which says what is to be heard, is not installed"
-
 /** flite's voices that sound most like a person. */
 export const VOICES = ["slt", "rms"] as const
 
-type Voice = (typeof VOICES)[number]
+export type Voice = (typeof VOICES)[number]
 
 /** A sentence of about five seconds. */
 export const GREETING =
@@ -50,25 +49,25 @@ middle and the end with good headphones. Save a copy of the file in another plac
 change anything. Then send it to a friend, and ask what they understood and where they stopped
 listening.`
 
-/** Whether this machine can speak. */
-async function hasFlite(): Promise<boolean> {
-  try {
-    await run("flite", ["-lv"])
-    return true
-  } catch {
-    return false
-  }
+/** Why nothing can be said on this machine; null where it can. */
+export async function whyNoVoice(): Promise<string | null> {
+  return (await flite.isDone()) ? null : "flite, which says what is to be heard, is not installed"
 }
 
 /** Why nothing can be said and written down on this machine; null where it can. */
 export async function whyNoSpeech(): Promise<string | null> {
-  return (await hasFlite()) ? await whyNoModel() : NO_FLITE
+  return (await whyNoVoice()) ?? (await whyNoModel())
 }
 
 /** Why nothing can be written down on this machine; null where it can. */
 export async function whyNoModel(): Promise<string | null> {
   const isThere = existsSync(SPEECH_PYTHON_PATH) && (await hasModel(SPEECH_MODELS_PATH, "base"))
   return isThere ? null : "faster-whisper or its model base is not installed"
+}
+
+/** What stands behind the name of tests that are skipped for a reason; nothing where there is none. */
+export function skipNote(reason: string | null): string {
+  return reason === null ? "" : ` (skipped: ${reason})`
 }
 
 /** Has flite say a text; the path of the file, which is a WAV of 16 kHz in mono. */

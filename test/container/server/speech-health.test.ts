@@ -3,9 +3,11 @@ import { z } from "zod"
 import { runnerHealth } from "../../../src/contract/runner-health.ts"
 import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import { startHarness } from "../harness.ts"
-import { SPEECH_ENVIRONMENT, findLack, reasonOf } from "../tools/whisper/lab.ts"
+import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/speech.ts"
+import { skipNote, whyNoModel } from "../../support/speech.ts"
 
-const lack = findLack()
+const SPEECH_ENVIRONMENT = { SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }
+const lack = await whyNoModel()
 
 async function healthOf(environment: Record<string, string>) {
   const { speech, toolPaths } = makeSettings(readEnvironment(environment))
@@ -19,7 +21,7 @@ async function healthOf(environment: Record<string, string>) {
 }
 
 test.skipIf(lack !== null)(
-  `the engine, its models and languages are told${reasonOf(lack)}`,
+  `the engine, its models and languages are told${skipNote(lack)}`,
   async () => {
     const health = await healthOf({ ...SPEECH_ENVIRONMENT, WHISPER_MODELS: "huge" })
     expect(health).toMatchObject({
@@ -34,7 +36,7 @@ test.skipIf(lack !== null)(
   },
 )
 
-test.skipIf(lack !== null)(`a missing default model is told${reasonOf(lack)}`, async () => {
+test.skipIf(lack !== null)(`a missing default model is told${skipNote(lack)}`, async () => {
   const health = await healthOf({ ...SPEECH_ENVIRONMENT, WHISPER_MODEL: "huge" })
   expect(health).toMatchObject({
     whisper: "unavailable",

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,7 +9,7 @@ import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/speech.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import { transcribeTask } from "../../../src/contract/tasks/transcribe.ts"
-import { hasFlite, speak } from "../../support/flite.ts"
+import { skipNote, speak, whyNoSpeech } from "../../support/speech.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 import { waveHeader } from "../wave.ts"
@@ -24,9 +23,7 @@ const WORDS = /man walked along the river\W+it was a cold morning in november/i
 const HOURS_BYTES = 100_000_000
 const FORMATS = ["srt", "json", "vtt", "txt"]
 
-const hasWhisper = existsSync(SPEECH_PYTHON_PATH) && existsSync(join(SPEECH_MODELS_PATH, "base"))
-if (!hasWhisper) console.log("Tests of transcriptions are skipped: whisper is not set up.")
-const canHear = hasWhisper && hasFlite()
+const LACK = await whyNoSpeech()
 
 let folder: string
 let harness: Harness
@@ -37,7 +34,7 @@ beforeAll(async () => {
     readEnvironment({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }),
   )
   harness = await startHarness({ toolPaths, speech })
-  if (canHear) await speak(SPOKEN, join(folder, "spoken.wav"))
+  if (LACK === null) await speak(folder, { name: "spoken.wav", text: SPOKEN })
 })
 
 beforeEach(() => {
@@ -103,7 +100,7 @@ test("a sound without samples succeeds with an empty transcript", async () => {
   expect(isNothing(await transcribe(bytes, "in.wav"))).toBe(true)
 })
 
-describe.runIf(canHear)("whisper", () => {
+describe.skipIf(LACK !== null)(`whisper${skipNote(LACK)}`, () => {
   test("hears what is said in the middle of six channels, and all formats are stored", async () => {
     const bytes = await media("-i spoken.wav -af pan=5.1|FC=c0|FL=0*c0 in.flac", "in.flac")
     const report = await transcribe(bytes, "in.flac")
@@ -116,7 +113,7 @@ describe.runIf(canHear)("whisper", () => {
       [
         ["srt", "application/x-subrip"],
         ["json", "application/json"],
-        ["vtt", "text/vtt; charset=utf-8"],
+        ["vtt", "text/vtt"],
         ["txt", "text/plain; charset=utf-8"],
       ].map(([key = "", contentType]) => {
         expect(harness.io.outputs.get(key)?.contentType).toBe(contentType)

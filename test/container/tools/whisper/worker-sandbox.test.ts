@@ -8,10 +8,11 @@ import { startProcess } from "../../../../container/sandbox/start.ts"
 import { findModel, findWhisper } from "../../../../container/tools/whisper/environment.ts"
 import { workerLaunch } from "../../../../container/tools/whisper/worker.ts"
 import { VARIANTS, openSandboxLab } from "../../sandbox/lab.ts"
-import { findLack, openSpeechLab, reasonOf } from "./lab.ts"
+import { skipNote, whyNoModel } from "../../../support/speech.ts"
+import { openSpeechLab } from "./lab.ts"
 
 const SECRET = "canary-of-the-runner"
-const lack = findLack()
+const lack = await whyNoModel()
 
 /** What code inside of a worker tries; it prints what it managed, and what it came back with. */
 const ATTACKS = `
@@ -50,7 +51,7 @@ open(model + "/config.json").read()
 print("end")
 `
 
-describe.skipIf(lack !== null)(`code inside of a speech worker${reasonOf(lack)}`, () => {
+describe.skipIf(lack !== null)(`code inside of a speech worker${skipNote(lack)}`, () => {
   const server = createServer((socket) => socket.destroy())
   let folder: string
   let port: number
