@@ -115,6 +115,27 @@ export async function submitBatch(
   return { target, all: [target, ...others] }
 }
 
+/** Submits a job of each order by its name; `onTarget` is told of the named one, the first. */
+export async function submitOrders<Order>(
+  name: string,
+  orders: Record<string, Order>,
+  {
+    submit,
+    onTarget,
+  }: {
+    submit: (name: string, order: Order) => Promise<AcceptedJob>
+    onTarget: (id: string) => void
+  },
+): Promise<Batch> {
+  const { [name]: first, ...others } = orders
+  if (!first) throw new Error(`there is no order ${name}`)
+  const target = await submit(name, first)
+  onTarget(target.id)
+  const entries = Object.entries(others)
+  const submitted = await Promise.all(entries.map(([other, order]) => submit(other, order)))
+  return { target, all: [target, ...submitted] }
+}
+
 /** Submits as many jobs as there are slots, all before others. */
 export async function submitBlockers(bed: Bed, count: number): Promise<AcceptedJob[]> {
   return await Promise.all(Array.from({ length: count }, () => submitCommand(bed, BLOCKER)))

@@ -5,6 +5,7 @@ import { newId } from "../../src/ids.ts"
 import { GREETING, speak } from "../support/speech.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
+import { submitOrders } from "./batch.ts"
 import type { AcceptedJob, Batch } from "./batch.ts"
 
 export const SOUND_TARGETS = ["normalize", "transcribe"] as const
@@ -29,11 +30,10 @@ const created = z.union([
 export function submitSound(name: SoundTarget) {
   return async (bed: Bed, onTarget: (id: string) => void): Promise<Batch> => {
     const orders = await makeOrders(bed)
-    const target = await submit(bed, name, orders[name])
-    onTarget(target.id)
-    const others = Object.entries(orders).filter(([other]) => other !== name)
-    const submitted = await Promise.all(others.map(([other, order]) => submit(bed, other, order)))
-    return { target, all: [target, ...submitted] }
+    return await submitOrders(name, orders, {
+      submit: async (each, order: SoundOrder) => await submit(bed, each, order),
+      onTarget,
+    })
   }
 }
 

@@ -8,6 +8,7 @@ import { RIGHT_COOKIE } from "../support/site/cookies.ts"
 import { mediaFolder } from "../support/site/media.ts"
 import { readJson } from "./bed.ts"
 import type { Bed } from "./bed.ts"
+import { submitOrders } from "./batch.ts"
 import type { AcceptedJob, Batch } from "./batch.ts"
 
 const MIB = 1024 ** 2
@@ -48,11 +49,10 @@ const created = z.union([
 export function submitWeb(name: WebTarget) {
   return async (bed: Bed, onTarget: (id: string) => void): Promise<Batch> => {
     const orders = await makeOrders(bed)
-    const target = await submit(bed, name, orders[name])
-    onTarget(target.id)
-    const others = Object.entries(orders).filter(([other]) => other !== name)
-    const submitted = await Promise.all(others.map(([other, order]) => submit(bed, other, order)))
-    return { target, all: [target, ...submitted] }
+    return await submitOrders(name, orders, {
+      submit: async (each, order: WebOrder) => await submit(bed, each, order),
+      onTarget,
+    })
   }
 }
 

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers"
 import type { Caller } from "./caller.ts"
 
 export type Part = [name: string, value: string | File]
@@ -18,18 +17,3 @@ export function sendForm(
   for (const [name, part] of parts) body.append(name, part)
   return caller.call("/normalize", { method: "POST", body, headers })
 }
-
-/** How much is kept of an account. */
-export async function leftOver(accountId: string) {
-  const [files, uploads, jobs] = await Promise.all(
-    ["files", "uploads", "jobs"].map((table) =>
-      env.DB.prepare(`select count(*) as n from ${table} where account_id = ?`)
-        .bind(accountId)
-        .first<number>("n"),
-    ),
-  )
-  const { objects } = await env.MEDIA.list({ prefix: `${accountId}/` })
-  return { files, uploads, jobs, objects: objects.length }
-}
-
-export const NOTHING = { files: 0, uploads: 0, jobs: 0, objects: 0 }

@@ -3,7 +3,7 @@ import { z } from "zod"
 import { accountOf } from "../../support/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
-import { leftOver, NOTHING } from "../../support/kind-upload.ts"
+import { leftOver, NOTHING } from "../../support/left-over.ts"
 import { readProblem } from "../../support/problem.ts"
 import { findTask } from "../../support/stand-in-runner.ts"
 

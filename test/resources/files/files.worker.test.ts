@@ -1,7 +1,8 @@
-import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
+import { accountOf } from "../../support/bundle.ts"
 import { ask, makeCaller, upload as uploadTo } from "../../support/caller.ts"
 import type { Caller, FileRecord } from "../../support/caller.ts"
+import { leftOver as leftOverOf, NOTHING } from "../../support/left-over.ts"
 import { readProblem } from "../../support/problem.ts"
 
 type Refusal = { code: number; details: { field: string; message: string }[] }
@@ -16,22 +17,9 @@ async function upload(name: string, content: string | Uint8Array): Promise<FileR
   return await uploadTo(caller, name, content)
 }
 
-/** What is kept of the newest account. */
 async function leftOver() {
-  const { results } = await env.DB.prepare("select id from accounts order by id desc limit 1").all()
-  const accountId = String(results[0]?.["id"])
-  const [files, uploads, jobs] = await Promise.all(
-    ["files", "uploads", "jobs"].map((table) =>
-      env.DB.prepare(`select count(*) as n from ${table} where account_id = ?`)
-        .bind(accountId)
-        .first<number>("n"),
-    ),
-  )
-  const { objects } = await env.MEDIA.list({ prefix: `${accountId}/` })
-  return { files, uploads, jobs, objects: objects.length }
+  return await leftOverOf(await accountOf(caller))
 }
-
-const NOTHING = { files: 0, uploads: 0, jobs: 0, objects: 0 }
 
 function multipart(lines: string[], boundary = "b"): RequestInit {
   return {
