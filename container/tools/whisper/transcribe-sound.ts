@@ -59,7 +59,7 @@ export type HeardSpeech = {
  * RunnerError where this runner cannot do that, or its worker did not end well.
  */
 export async function transcribeSound(
-  { settings, signal, status, taskSandbox }: SpeechContext,
+  { order, settings, signal, status, taskSandbox }: SpeechContext,
   question: SpeechQuestion,
 ): Promise<HeardSpeech | TaskFailure | "time limit"> {
   if (question.timeLimitMs <= 0) return "time limit"
