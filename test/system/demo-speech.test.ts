@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { whyNoModel } from "../support/speech.ts"
+import { widely } from "../support/wide.ts"
 import { wordErrorRate } from "../support/word-error-rate.ts"
 import { expectGone, openDemoStage } from "./demo-stage.ts"
 import type { DemoStage } from "./demo-stage.ts"
@@ -59,9 +60,9 @@ describe("the demo of sound and speech", () => {
     await expectGone(stdout)
   })
 
-  it("says of a file without sound that it has none, and fails", async () => {
-    await writeFile(join(stage.folder, "words.txt"), "Plain words.\n")
-    const { exitCode, stdout, stderr } = await stage.demo(["speech", "words.txt"])
+  it.each(widely([], ["words.txt"]))("says of %s that it has no sound, and fails", async (name) => {
+    await writeFile(join(stage.folder, name), "Plain words.\n")
+    const { exitCode, stdout, stderr } = await stage.demo(["speech", name])
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^[A-Z].+\.\n$/)
     await expectGone(stdout)

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { widely } from "../../../support/wide.ts"
 import { COVER, packetSums, probe, SOUND, startNormalizeHarness } from "./normalize-harness.ts"
 import type { NormalizeHarness } from "./normalize-harness.ts"
 import { measureIntegrated } from "./reference-meter.ts"
@@ -93,17 +94,24 @@ describe("beside its sound, a file keeps", () => {
     expect(stored.indexOf("moov")).toBeLessThan(stored.indexOf("mdat"))
   })
 
-  test.for([
-    ["song.mp3", "-c:v copy -disposition:v attached_pic"],
-    ["song.m4a", "-c:v copy -disposition:v attached_pic"],
-    ["song.flac", "-c:v copy -disposition:v attached_pic"],
-    ["song.aiff", "-c:v copy -disposition:v attached_pic -write_id3v2 1"],
-  ])(
+  test.for(
+    widely(
+      [
+        ["song.mp3", ""],
+        ["song.m4a", ""],
+      ],
+      [
+        ["song.flac", ""],
+        ["song.aiff", "-write_id3v2 1"],
+      ],
+    ),
+  )(
     "the cover and the tags of %s, but none that its new loudness makes wrong",
     async ([name = "", words = ""]) => {
       const tags = "-metadata title=Song -metadata artist=Änne -metadata REPLAYGAIN_TRACK_GAIN=-3dB"
       const inputs = `${SOUND} -i cover.jpg -map 0 -map 1`
-      const path = await lab.make(name, `${inputs} ${words} ${tags}`)
+      const cover = `-c:v copy -disposition:v attached_pic ${words}`
+      const path = await lab.make(name, `${inputs} ${cover} ${tags}`)
       const made = await lab.normalize(path)
       const { streams, format } = await probe(made.path)
       expect(streams[1]).toMatchObject({ codec_name: "mjpeg", disposition: { attached_pic: 1 } })
@@ -113,7 +121,7 @@ describe("beside its sound, a file keeps", () => {
     },
   )
 
-  test.for(["song.opus", "song.ogg"])("the cover and the tags of %s", async (name) => {
+  test.for(widely(["song.opus"], ["song.ogg"]))("the cover and the tags of %s", async (name) => {
     const plain = await lab.make(`plain-${name}`, `${SOUND} -metadata title=Song`)
     const flac = await lab.make(
       "picture.flac",
