@@ -1,7 +1,5 @@
-import { WIDE } from "../test/support/wide.ts"
 import { runScript } from "./local/cli-error.ts"
-import { runTests } from "./local/run-tests.ts"
-import { summaryLine } from "./local/test-report.ts"
+import { runWideTests } from "./local/run-wide-tests.ts"
 import { ensureSetUp } from "./setup.ts"
 
 /** What of the tests is about media from the web. */
@@ -30,7 +28,5 @@ const TESTS_OF_THE_WEB = [
 
 await runScript(async () => {
   await ensureSetUp()
-  process.env[WIDE] = "true"
-  const named = process.argv.slice(2)
-  console.log(summaryLine(await runTests(named.length > 0 ? named : TESTS_OF_THE_WEB)))
+  await runWideTests(TESTS_OF_THE_WEB)
 })
