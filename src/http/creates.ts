@@ -158,8 +158,8 @@ function sizeOf({ file, source }: FoundInput): number | null {
 }
 
 /**
- * The account's files that references name, the one that came with the request, and those that are to be brought in from URLs, each URL
- * once; and what is wrong with those that cannot be read.
+ * The account's files that references name, the one that came with the request, and those that are to
+ * be brought in from URLs, each URL once; and what is wrong with those that cannot be read.
  */
 async function findInputs(
   c: AppContext,

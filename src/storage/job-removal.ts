@@ -17,7 +17,8 @@ const ROWS_MAX = 90
 
 /**
  * Removes a job that is over with its tasks and files, whose objects become garbage. Its webhook
- * stays, and so does what came in for its inputs: those are Files of the account. A task of another job that reads one of the files keeps the bytes until it is done.
+ * stays, and so does what came in for its inputs: those are Files of the account. A task of another
+ * job that reads one of the files keeps the bytes until it is done.
  */
 export async function removeJob(
   { accountId, sql: database }: AccountDatabase,

@@ -19,9 +19,9 @@ import { readSnapshot } from "../../../src/storage/transitions.ts"
 import type { JobSnapshot } from "../../../src/storage/transitions.ts"
 import { jobFacts } from "../../support/job-facts.ts"
 
-// The life of a job whose command waits for files that come with it, brought in or uploaded: a dispatcher and its
-// runners do what they may in any order, lose runs, repeat reports and send those of lost runs, while
-// the caller cancels and deletes. D1 and all that decides are the real ones.
+// The life of a job whose command waits for files that come with it, brought in or uploaded: a
+// dispatcher and its runners do what they may in any order, lose runs, repeat reports and send those of
+// lost runs, while the caller cancels and deletes. D1 and all that decides are the real ones.
 
 const ROUNDS = 16
 const STEPS = 14
