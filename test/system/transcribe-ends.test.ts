@@ -12,7 +12,7 @@ import type { SoundStage } from "./sound-stage.ts"
 
 const LACK = await whyNoSpeech()
 const TIMES = 12
-const GONE_MS = 3000
+const GONE_MS = 10_000
 const IDLE_MS = 500
 const POLL_MS = 20
 const BUSY_TIMEOUT_MS = 40_000
