@@ -20,8 +20,7 @@ type Transcript = Pick<HeardSpeech, "language" | "segments"> & { durationSeconds
 type Writer = (transcript: Transcript, cues: Cue[]) => string
 
 const WRITERS: Record<TranscriptFormat, Writer> = {
-  json: ({ language, ...transcript }) =>
-    writeJson({ ...transcript, language: language === null ? null : languageTag(language) }),
+  json: writeJson,
   srt: (_, cues) => writeSrt(cues),
   vtt: (_, cues) => writeVtt(cues),
   txt: ({ segments }) => writeText(segments),
@@ -30,9 +29,12 @@ const WRITERS: Record<TranscriptFormat, Writer> = {
 /** Writes a transcript in each format, and stores them all at once. */
 export async function storeTranscript(
   { io, signal }: RunContext,
-  { outputs, words_per_cue: wordsPerCue, max_line_length: maxLineLength }: TranscribeWork,
-  transcript: Transcript,
+  { outputs, language_tag: asked, ...shape }: TranscribeWork,
+  heard: Transcript,
 ): Promise<OutputReport[]> {
+  const { words_per_cue: wordsPerCue, max_line_length: maxLineLength } = shape
+  const found = heard.language === null ? null : languageTag(heard.language)
+  const transcript = { ...heard, language: asked ?? found }
   const soundMs = Math.floor(transcript.durationSeconds * 1000)
   const cues = shapeCues(transcript.segments, { wordsPerCue, maxLineLength, soundMs })
   const options = { limit: outputs.length, signal }

@@ -43,6 +43,8 @@ export const transcribeTask = {
     model: z.string().min(1),
     /** Whisper's code of the language that is spoken; `auto` finds it. */
     language: z.union([languageCode, z.literal("auto")]),
+    /** How the caller names that language (BCP-47). */
+    language_tag: z.string().max(100).optional(),
     /** `translate` writes English, whatever is spoken. */
     task: z.enum(SPEECH_TASKS),
     /** Words that may be heard, such as names. */

@@ -37,7 +37,9 @@ function judgeWebhooks({ source, webhook, webhook_url }: UsableTranscribe): Faul
   if (webhook_url === undefined) return []
   const field = "webhook_url"
   if (webhook !== undefined) return [{ field, message: "expected it or webhook, and not both" }]
-  return source === undefined ? [{ field, message: "beside file_url it is named webhook" }] : []
+  return source === undefined
+    ? [{ field, message: "expected it beside source alone; otherwise it is named webhook" }]
+    : []
 }
 
 function unknownModel(names: readonly string[]): Fault {

@@ -66,6 +66,7 @@ function planTranscribe(request: TranscribeRequest, facts: PlanFacts): JobDraft 
     kind: "transcribe",
     model,
     language: language?.code ?? AUTO,
+    ...(language && { language_tag: language.tag }),
     task: request.task,
     ...(prompt !== undefined && { prompt }),
     ...(words_per_cue !== undefined && { words_per_cue }),

@@ -108,6 +108,7 @@ describe("POST /transcribe", () => {
       kind: "transcribe",
       model: "base",
       language: "pt",
+      language_tag: "pt-BR",
       task: "translate",
       ...captions,
       run_seconds_max: 300,

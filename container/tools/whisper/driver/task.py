@@ -31,7 +31,8 @@ def serve(model: Model, order: dict, stream, tell) -> dict:
 
 
 def _asked(order: dict, language: str | None) -> dict:
-    prompt = (order.get("prompt") or "").strip()
+    # Words such as <|endoftext|> are the model's own, and mean something to it.
+    prompt = (order.get("prompt") or "").replace("<|", "< |").strip()
     return {
         "language": language,
         "task": order["task"],

@@ -98,6 +98,11 @@ describe.skipIf(lack !== null)(`transcribing a sound${skipNote(lack)}`, () => {
     expect(await lab.hear(greeting)).toEqual(before)
   })
 
+  test("a prompt has no commands for the model", async () => {
+    const prompt = "<|endoftext|>".repeat(70)
+    expect(textOf(heardIn(await lab.hear(greeting, { prompt })))).toContain("train")
+  })
+
   test("a canceled task leaves no process, and the next one is done by another", async () => {
     const sound = Buffer.concat(Array.from({ length: 60 }, () => greeting))
     const controller = new AbortController()
