@@ -15,7 +15,6 @@ for line in sys.stdin:
         temperature=[0.0, 0.4, 0.8],
         condition_on_previous_text=False,
         word_timestamps=True,
-        without_timestamps=True,
         vad_filter=True,
     )
     print(json.dumps("".join(segment.text for segment in segments)), flush=True)

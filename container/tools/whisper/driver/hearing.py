@@ -1,11 +1,13 @@
 """What is said in the regions of a window."""
 
+import math
+
 import numpy as np
 from faster_whisper import BatchedInferencePipeline
 from model import Model
 from regions import RATE, Region
 
-REGIONS_AT_ONCE = 4
+REGIONS_AT_ONCE = 6
 # A text below this average (log) probability, or above this ratio of compression, is heard again.
 LOG_PROBABILITY_MIN = -1.0
 COMPRESSION_MAX = 2.4
@@ -20,13 +22,19 @@ def hear(model: Model, samples: np.ndarray, regions: list[Region], asked: dict):
     if len(regions) == 1:
         yield regions[0].end, _hear_alone(model, samples, regions[0], asked)
         return
-    for first in range(0, len(regions), REGIONS_AT_ONCE):
-        batch = regions[first : first + REGIONS_AT_ONCE]
+    for batch in _batches(regions):
         for region, segment in zip(batch, _hear_batch(model, samples, batch, asked), strict=True):
             if _is_doubtful(segment):
                 yield region.end, _hear_alone(model, samples, region, asked)
             else:
                 yield region.end, segment.words or []
+
+
+def _batches(regions: list[Region]) -> list[list[Region]]:
+    """Regions in groups of about the same number, since a small one takes nearly as long."""
+    count = math.ceil(len(regions) / REGIONS_AT_ONCE)
+    ends = [len(regions) * place // max(count, 1) for place in range(count + 1)]
+    return [regions[start:end] for start, end in zip(ends, ends[1:], strict=False)]
 
 
 def _hear_batch(model: Model, samples: np.ndarray, regions: list[Region], asked: dict) -> list:
@@ -52,7 +60,6 @@ def _hear_alone(model: Model, samples: np.ndarray, region: Region, asked: dict) 
         no_speech_threshold=NO_SPEECH_MAX,
         condition_on_previous_text=False,
         word_timestamps=True,
-        without_timestamps=True,
         vad_filter=False,
         **asked,
     )
