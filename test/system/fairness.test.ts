@@ -54,7 +54,7 @@ async function openAccount(service: TestService, name: string, plan: "trial" | "
     /** How long a file that was just uploaded waits for its probe to be done, in milliseconds. */
     async probeMs(): Promise<number> {
       const body = new FormData()
-      body.append("file", new File([await readFile("scripts/demo/clip.mp4")], "clip.mp4"))
+      body.append("file", new File([await readFile("scripts/demo/command/clip.mp4")], "clip.mp4"))
       const stored = z.looseObject({ id: z.string() }).parse(await ask("POST", "/files", { body }))
       const beganMs = performance.now()
       await expect

@@ -54,7 +54,7 @@ describe("a state folder of an earlier service", () => {
     stateDir = join(await makeParent(), "state")
     await using service = await startServiceProcess({ stateDir })
     const account = openAccount(service.origin, await service.makeKey("one"))
-    await account.upload("clip.mp4", readFileSync("scripts/demo/clip.mp4"))
+    await account.upload("clip.mp4", readFileSync("scripts/demo/command/clip.mp4"))
     expect(findOpen(stateDir)).toEqual([])
   })
 

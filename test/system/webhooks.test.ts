@@ -119,7 +119,7 @@ describe.concurrent("webhooks", () => {
     const { origin, untilReceived } = await receiver()
     const form = new FormData()
     form.set("webhook", origin)
-    form.set("file", new Blob([await readFile("scripts/demo/clip.mp4")]), "clip.mp4")
+    form.set("file", new Blob([await readFile("scripts/demo/command/clip.mp4")]), "clip.mp4")
     const answer = await ask("/files", { method: "POST", body: form })
     const { id } = z.object({ id: z.string() }).parse(JSON.parse(answer))
     const [told] = await untilReceived(1)
