@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { z } from "zod"
+import { jsonBody } from "../../scripts/bench/caller.ts"
+import type { Caller } from "../../scripts/bench/caller.ts"
+import { makeMedia } from "../../scripts/bench/media.ts"
+import { untilSuccess, uploadMedia } from "../../scripts/bench/requests.ts"
+import { startImageService } from "../../scripts/image/service.ts"
+import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { GREETING, skipNote, speak, whyNoVoice } from "../support/speech.ts"
+import { wordErrorRate } from "../support/word-error-rate.ts"
+
+const LACK = await whyNoVoice()
+/** A container that is started loads its model, too. */
+const BUSY = { timeLimitMs: 80_000 }
+const ERROR_RATE_MAX = 0.2
+
+const normalized = z.object({
+  normalization_type: z.string(),
+  target_reached: z.boolean(),
+  measurements: z.object({
+    after: z.object({ integrated_lufs: z.number(), true_peak_dbtp: z.number() }),
+  }),
+})
+
+describe.skipIf(LACK !== null)(`sound on containers${skipNote(LACK)}`, () => {
+  const opened = new AsyncDisposableStack()
+  let folder: string
+  let spoken: string
+  let caller: Caller
+
+  beforeAll(async () => {
+    folder = opened.use(await makeTempFolder("image-sound")).path
+    spoken = await speak(folder, { text: GREETING })
+    const service = opened.use(await startImageService())
+    caller = (await service.openAccount("one")).caller
+  })
+
+  afterAll(() => opened.disposeAsync())
+
+  async function read(path: string): Promise<unknown> {
+    return JSON.parse((await caller.ask("GET", path)).text)
+  }
+
+  it.for([
+    ["linear", "speech.flac", -23, "-c:a flac"],
+    ["dynamic", "speech.m4a", -12, "-c:a aac -b:a 128k"],
+  ] as const)("is brought to a loudness, %s, in %s", async ([type, name, target, words]) => {
+    const path = await makeMedia(folder, name, `-i ${spoken} ${words}`)
+    const order = { file_url: `svc_id://${await uploadMedia(caller, path)}`, loudnorm_i: target }
+    const { text } = await caller.ask("POST", "/v1/normalize", jsonBody(order))
+    const { normalization_id: id } = z
+      .object({ normalization_id: z.uuid() })
+      .parse(JSON.parse(text))
+    await untilSuccess(caller, `/v1/normalize/${id}`, BUSY)
+    const made = normalized.parse(await read(`/v1/normalize/${id}`))
+    expect(made).toMatchObject({ normalization_type: type, target_reached: true })
+    const { integrated_lufs, true_peak_dbtp } = made.measurements.after
+    expect(Math.abs(integrated_lufs - target)).toBeLessThanOrEqual(0.5)
+    expect(true_peak_dbtp).toBeLessThanOrEqual(-0.5)
+  })
+
+  it("is written down where there is speech", async () => {
+    const order = { source: `svc_id://${await uploadMedia(caller, spoken)}`, format: "vtt" }
+    const { text } = await caller.ask("POST", "/v1/transcribe", jsonBody(order))
+    const { transcribe_id: id } = z.object({ transcribe_id: z.uuid() }).parse(JSON.parse(text))
+    await untilSuccess(caller, `/v1/transcribe/${id}`, BUSY)
+    const { transcript, language } = z
+      .object({ transcript: z.string(), language: z.string() })
+      .parse(await read(`/v1/transcribe/${id}`))
+    expect(language).toBe("en")
+    expect(wordErrorRate(GREETING, transcript)).toBeLessThanOrEqual(ERROR_RATE_MAX)
+  })
+})
