@@ -13,7 +13,7 @@ const DRIVER = "whisper/driver/main.py"
 const PAUSE_SECONDS = 160
 const ERROR_RATE_MAX = 0.05
 /** A busy machine hears not much faster than voices speak. */
-const LONG_TEST_MS = 150_000
+const BUSY_TEST_MS = 150_000
 const lack = await whyNoSpeech()
 
 /** Process ids of this runner's workers, whatever is around them. */
@@ -26,27 +26,28 @@ async function workers(): Promise<number[]> {
   return ofDriver.map(([, pid]) => Number(pid)).filter((pid) => own.has(pid))
 }
 
-describe.skipIf(lack !== null)(`transcribing a sound${skipNote(lack)}`, () => {
-  let lab: SpeechLab
-  let greeting: Buffer
+describe.skipIf(lack !== null)(
+  `transcribing a sound${skipNote(lack)}`,
+  { timeout: BUSY_TEST_MS },
+  () => {
+    let lab: SpeechLab
+    let greeting: Buffer
 
-  beforeAll(async () => {
-    lab = await openSpeechLab()
-    const [first, second] = await Promise.all([
-      lab.say("Good morning."),
-      lab.say("The train to the city leaves at nine."),
-    ])
-    greeting = Buffer.concat([first, noise(1.5, 0), second])
-  })
+    beforeAll(async () => {
+      lab = await openSpeechLab()
+      const [first, second] = await Promise.all([
+        lab.say("Good morning."),
+        lab.say("The train to the city leaves at nine."),
+      ])
+      greeting = Buffer.concat([first, noise(1.5, 0), second])
+    })
 
-  afterAll(async () => {
-    await lab.close()
-    expect(await workers()).toEqual([])
-  })
+    afterAll(async () => {
+      await lab.close()
+      expect(await workers()).toEqual([])
+    })
 
-  test(
-    "two voices with a long pause between are written down, each word at its time",
-    async () => {
+    test("two voices with a long pause between are written down, each word at its time", async () => {
       const [first, second] = await Promise.all([lab.say(STORY, "slt"), lab.say(GREETING, "rms")])
       const sound = Buffer.concat([first, noise(PAUSE_SECONDS, 0), second])
       const fractions: number[] = []
@@ -70,86 +71,85 @@ describe.skipIf(lack !== null)(`transcribing a sound${skipNote(lack)}`, () => {
       expect(fractions).toEqual(fractions.toSorted((one, other) => one - other))
       expect(fractions.at(-1)).toBe(1)
       expect(fractions.length).toBeGreaterThan(4)
-    },
-    LONG_TEST_MS,
-  )
+    })
 
-  test("a short sound has its sentences as segments", async () => {
-    const { segments } = heardIn(await lab.hear(greeting))
-    expect(segments.map(({ text }) => text)).toEqual([
-      expect.stringMatching(/^Good morning/),
-      expect.stringMatching(/train to the city/),
-    ])
-  })
+    test("a short sound has its sentences as segments", async () => {
+      const { segments } = heardIn(await lab.hear(greeting))
+      expect(segments.map(({ text }) => text)).toEqual([
+        expect.stringMatching(/^Good morning/),
+        expect.stringMatching(/train to the city/),
+      ])
+    })
 
-  test.each([
-    ["silence", noise(40, 0)],
-    ["noise", noise(40, 0.3)],
-    ["nothing at all", Buffer.alloc(0)],
-  ])("%s has no segments, and no language but the one asked for", async (_, sound) => {
-    const nothing = { languageProbability: null, segments: [] }
-    expect(await lab.hear(sound)).toEqual({ language: null, ...nothing })
-    expect(await lab.hear(sound, { language: "de" })).toEqual({ language: "de", ...nothing })
-  })
+    test.each([
+      ["silence", noise(40, 0)],
+      ["noise", noise(40, 0.3)],
+      ["nothing at all", Buffer.alloc(0)],
+    ])("%s has no segments, and no language but the one asked for", async (_, sound) => {
+      const nothing = { languageProbability: null, segments: [] }
+      expect(await lab.hear(sound)).toEqual({ language: null, ...nothing })
+      expect(await lab.hear(sound, { language: "de" })).toEqual({ language: "de", ...nothing })
+    })
 
-  test("what is heard does not depend on what was heard before", async () => {
-    const before = await lab.hear(greeting)
-    await lab.hear(greeting, { language: "en", prompt: "A letter about a bus." })
-    expect(await lab.hear(greeting)).toEqual(before)
-  })
+    test("what is heard does not depend on what was heard before", async () => {
+      const before = await lab.hear(greeting)
+      await lab.hear(greeting, { language: "en", prompt: "A letter about a bus." })
+      expect(await lab.hear(greeting)).toEqual(before)
+    })
 
-  test("a prompt has no commands for the model", async () => {
-    const prompt = "<|endoftext|>".repeat(70)
-    expect(textOf(heardIn(await lab.hear(greeting, { prompt })))).toContain("train")
-  })
+    test("a prompt has no commands for the model", async () => {
+      const prompt = "<|endoftext|>".repeat(70)
+      expect(textOf(heardIn(await lab.hear(greeting, { prompt })))).toContain("train")
+    })
 
-  test("a canceled task leaves no process, and the next one is done by another", async () => {
-    const sound = Buffer.concat(Array.from({ length: 60 }, () => greeting))
-    const controller = new AbortController()
-    const spawned = Promise.withResolvers<void>()
-    const ask = { signal: controller.signal, onSpawn: spawned.resolve }
-    const canceled = lab.hear(sound, ask).catch((error: unknown) => error)
-    await spawned.promise
-    await sleep(300)
-    const running = await workers()
-    expect(running.length).toBeGreaterThan(0)
-    controller.abort(new Error("canceled"))
-    expect(await canceled).toEqual(new Error("canceled"))
-    expect(await workers()).toEqual([])
-    expect(textOf(heardIn(await lab.hear(greeting)))).toContain("train")
-    expect(await workers()).not.toEqual(running)
-  })
+    test("a canceled task leaves no process, and the next one is done by another", async () => {
+      const sound = Buffer.concat(Array.from({ length: 60 }, () => greeting))
+      const controller = new AbortController()
+      const spawned = Promise.withResolvers<void>()
+      const ask = { signal: controller.signal, onSpawn: spawned.resolve }
+      const canceled = lab.hear(sound, ask).catch((error: unknown) => error)
+      await spawned.promise
+      await sleep(300)
+      const running = await workers()
+      expect(running.length).toBeGreaterThan(0)
+      controller.abort(new Error("canceled"))
+      expect(await canceled).toEqual(new Error("canceled"))
+      expect(await workers()).toEqual([])
+      expect(textOf(heardIn(await lab.hear(greeting)))).toContain("train")
+      expect(await workers()).not.toEqual(running)
+    })
 
-  test("a task that takes too long fails as such", async () => {
-    const sound = Buffer.concat(Array.from({ length: 60 }, () => greeting))
-    expect(await lab.hear(sound, { timeLimitMs: 500.5 })).toBe("time limit")
-  })
+    test("a task that takes too long fails as such", async () => {
+      const sound = Buffer.concat(Array.from({ length: 60 }, () => greeting))
+      expect(await lab.hear(sound, { timeLimitMs: 500.5 })).toBe("time limit")
+    })
 
-  test("a process that dies fails its task alone", async () => {
-    const sound = Buffer.concat(Array.from({ length: 60 }, () => greeting))
-    const spawned = Promise.withResolvers<void>()
-    const failed = lab.hear(sound, { onSpawn: spawned.resolve }).catch((error: unknown) => error)
-    await spawned.promise
-    for (const pid of await waitFor(async () => nonEmpty(await workers())))
-      process.kill(pid, "SIGKILL")
-    expect(await failed).toBeInstanceOf(RunnerError)
-    expect(textOf(heardIn(await lab.hear(greeting)))).toContain("train")
-  })
+    test("a process that dies fails its task alone", async () => {
+      const sound = Buffer.concat(Array.from({ length: 60 }, () => greeting))
+      const spawned = Promise.withResolvers<void>()
+      const failed = lab.hear(sound, { onSpawn: spawned.resolve }).catch((error: unknown) => error)
+      await spawned.promise
+      for (const pid of await waitFor(async () => nonEmpty(await workers())))
+        process.kill(pid, "SIGKILL")
+      expect(await failed).toBeInstanceOf(RunnerError)
+      expect(textOf(heardIn(await lab.hear(greeting)))).toContain("train")
+    })
 
-  test("a process serves one account, and is kept for it", async () => {
-    const silence = noise(1, 0)
-    await lab.hear(silence, { accountId: "two" })
-    const ofTwo = await workers()
-    expect(ofTwo).not.toEqual([])
-    await lab.hear(silence, { accountId: "two" })
-    expect(await workers()).toEqual(ofTwo)
-    // As many others as there may be processes: each takes the place of one.
-    for (let place = 0; place < lab.settings.capacity; place += 1) {
-      await lab.hear(silence, { accountId: `other ${place}` })
-    }
-    expect((await workers()).filter((pid) => ofTwo.includes(pid))).toEqual([])
-  })
-})
+    test("a process serves one account, and is kept for it", async () => {
+      const silence = noise(1, 0)
+      await lab.hear(silence, { accountId: "two" })
+      const ofTwo = await workers()
+      expect(ofTwo).not.toEqual([])
+      await lab.hear(silence, { accountId: "two" })
+      expect(await workers()).toEqual(ofTwo)
+      // As many others as there may be processes: each takes the place of one.
+      for (let place = 0; place < lab.settings.capacity; place += 1) {
+        await lab.hear(silence, { accountId: `other ${place}` })
+      }
+      expect((await workers()).filter((pid) => ofTwo.includes(pid))).toEqual([])
+    })
+  },
+)
 
 describe.skipIf(lack !== null)(`the workers of a runner${skipNote(lack)}`, () => {
   test("one leaves after it was idle", async () => {
