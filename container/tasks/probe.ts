@@ -1,13 +1,11 @@
 import { PROBES_BYTES_MAX } from "../../src/contract/report.ts"
 import { probeTask } from "../../src/contract/tasks/probe.ts"
 import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.ts"
-import { RunnerError, callerFailure } from "../failures.ts"
+import { callerFailure } from "../failures.ts"
 import { damageWarning, findDamageLine } from "../tools/damage.ts"
-import { probeFile } from "../tools/ffprobe.ts"
 import { fitProbe } from "../tools/fit-probe.ts"
-import { downloadInputs } from "../transfer/download.ts"
-import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
+import { downloadInput, probeInput } from "./single-input.ts"
 
 export const probe = { definition: probeTask, run: runProbeTask }
 
@@ -16,21 +14,7 @@ async function runProbeTask(
   context: RunContext,
   work: ProbeWork,
 ): Promise<TaskOutcome<ProbeTaskResult>> {
-  const { order, settings, signal, status, taskSandbox, workspace } = context
-  const [input] = order.inputs
-  if (!input) throw new RunnerError("internal", "A probe has no input.")
-  status.phase = "downloading"
-  await downloadInputs(context)
-  status.phase = "working"
-  const probed = await probeFile({
-    tool: settings.toolPaths.ffprobe,
-    taskSandbox,
-    workspace,
-    name: input.name,
-    signal,
-    onSpawn: () => markProcessStarted(context, "ffprobe"),
-  })
-  status.processingMs += probed.wallMs
+  const probed = await probeInput(context, await downloadInput(context, "A probe"))
   if ("probe" in probed) {
     const line = findDamageLine(probed.complaints, [probed.probe.format_name])
     const warnings = line === null ? [] : [damageWarning(null, line)]

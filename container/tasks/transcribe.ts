@@ -3,15 +3,15 @@ import { transcribeTask } from "../../src/contract/tasks/transcribe.ts"
 import type { TranscribeResult, TranscribeWork } from "../../src/contract/tasks/transcribe.ts"
 import type { Warning } from "../../src/contract/warning.ts"
 import { plainText } from "../captions/write-transcript.ts"
-import { RunnerError, callerFailure } from "../failures.ts"
+import { callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
 import { transcribeSound } from "../tools/whisper/transcribe-sound.ts"
 import type { HeardSpeech } from "../tools/whisper/transcribe-sound.ts"
-import { downloadInputs } from "../transfer/download.ts"
 import { startRunClock } from "./run-clock.ts"
 import type { RunClock } from "./run-clock.ts"
 import { markProcessStarted } from "./run-context.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
+import { downloadInput } from "./single-input.ts"
 import { DECODE_SHARE, SAMPLES_PER_SECOND, decodeSound } from "./transcribe/decode-sound.ts"
 import type { Sound } from "./transcribe/decode-sound.ts"
 import { storeTranscript } from "./transcribe/store-transcript.ts"
@@ -23,16 +23,12 @@ async function runTranscribeTask(
   context: RunContext,
   work: TranscribeWork,
 ): Promise<TaskOutcome<TranscribeResult>> {
-  const [input] = context.order.inputs
-  if (!input) throw new RunnerError("internal", "A transcription has no input.")
-  context.status.phase = "downloading"
-  await downloadInputs(context)
-  context.status.phase = "working"
+  const input = await downloadInput(context, "A transcription")
   const clock = startRunClock(context, {
     secondsMax: work.run_seconds_max,
     what: "a transcription",
   })
-  const sound = await decodeSound(context, clock, input.name)
+  const sound = await decodeSound(context, clock, input)
   if ("failure" in sound) return sound
   const heard = await hear(context, clock, work, sound)
   if ("failure" in heard) return heard

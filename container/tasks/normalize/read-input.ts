@@ -1,14 +1,13 @@
 import { callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
 import { pathIn } from "../../sandbox/workspace.ts"
-import { probeFile } from "../../tools/ffprobe.ts"
 import { layoutFilters } from "../../tools/loudness/gain-filters.ts"
 import { readMovieHeader } from "../../tools/loudness/movie-header.ts"
 import { readSource } from "../../tools/loudness/source.ts"
 import type { Source } from "../../tools/loudness/source.ts"
 import type { RunClock } from "../run-clock.ts"
-import { markProcessStarted } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
+import { probeInput } from "../single-input.ts"
 import { encryptedSound, noAudio } from "../sound-failures.ts"
 import { measureStreams } from "./measure.ts"
 import type { Measurement } from "./measure.ts"
@@ -17,16 +16,7 @@ const MEASURE_SHARE = { from: 0, to: 0.3 }
 
 /** Reads what the input is; fails where it is no media, or has no sound. */
 export async function readInput(context: RunContext, name: string): Promise<Source | TaskFailure> {
-  const { settings, signal, status, taskSandbox, workspace } = context
-  const probed = await probeFile({
-    tool: settings.toolPaths.ffprobe,
-    taskSandbox,
-    workspace,
-    name,
-    signal,
-    onSpawn: () => markProcessStarted(context, "ffprobe"),
-  })
-  status.processingMs += probed.wallMs
+  const probed = await probeInput(context, name)
   if (!("probe" in probed)) {
     const message = `The input is not a media file that can be read: ${probed.reason}.`
     return callerFailure("invalid_input", message, probed.lines)
