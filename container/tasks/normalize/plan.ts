@@ -1,8 +1,7 @@
 import type { TaskFailure } from "../../failures.ts"
 import { compressionFilters, layoutFilters } from "../../tools/loudness/gain-filters.ts"
-import { planCompression, planGain } from "../../tools/loudness/gain.ts"
-import type { Compression, Gain, LoudnessTarget } from "../../tools/loudness/gain.ts"
-import type { Measured } from "../../tools/loudness/meter.ts"
+import { planCompression, planGain, strengthenCompression } from "../../tools/loudness/gain.ts"
+import type { Gain } from "../../tools/loudness/gain.ts"
 import type { RunClock } from "../run-clock.ts"
 import type { RunContext } from "../run-context.ts"
 import { measureStreams } from "./measure.ts"
@@ -37,20 +36,11 @@ export async function planGains(
       const at = compressed.findIndex((one) => one.order === order)
       return behind.measured[at] ?? each
     })
-    const stronger = compressions.map((each, order) => strengthen(each, measured[order], target))
+    const stronger = compressions.map((each, order) =>
+      strengthenCompression(each, measured[order], target),
+    )
     if (count + 1 === COMPRESSIONS_MAX || stronger.every((each) => each === null)) break
     compressions = compressions.map((each, order) => stronger[order] ?? each)
   }
   return measured.map((each, order) => planGain(each, target, compressions[order] ?? null))
-}
-
-/** The compression for a stream whose range is still too wide behind one; null where it is not. */
-function strengthen(
-  compression: Compression | null,
-  behind: Measured | undefined,
-  target: LoudnessTarget,
-): Compression | null {
-  const more = compression && behind ? planCompression(behind, target) : null
-  if (!compression || !more) return null
-  return { ...compression, ratio: Math.min(20, compression.ratio * more.ratio) }
 }

@@ -47,6 +47,17 @@ export function planCompression(
   return { levelDb, ratio: Math.min(RATIO_MAX, (rangeLu / targetLu) * RATIO_MARGIN) }
 }
 
+/** The compression for a stream whose range is still too wide behind one; null where it is not. */
+export function strengthenCompression(
+  compression: Compression | null,
+  behind: Measured | undefined,
+  target: LoudnessTarget,
+): Compression | null {
+  const more = compression && behind ? planCompression(behind, target) : null
+  if (!compression || !more) return null
+  return { ...compression, ratio: Math.min(RATIO_MAX, compression.ratio * more.ratio) }
+}
+
 /** What a stream needs that was measured, behind its compression where it has one. */
 export function planGain(
   { integratedLufs, truePeakDbtp }: Measured,
