@@ -9,20 +9,26 @@ import type { JobResult } from "../storage/schema/jobs.ts"
 import type { Task } from "../storage/schema/tasks.ts"
 import type { DoneTasks, Finish, ListedMember } from "./kind.ts"
 
-const outputsResult = z.looseObject({ outputs: z.array(outputReport).max(OUTPUTS_MAX) })
+/** An output, and its name where that is known at the end only. */
+const namedOutput = outputReport.extend({ name: z.string().optional() })
+
+const outputsResult = z.looseObject({ outputs: z.array(namedOutput).max(OUTPUTS_MAX) })
 
 /** The finish of a kind whose tasks report outputs, each of which is a file of the job. */
 export function finishOutputs({ files, tasks }: Pick<DoneTasks, "files" | "tasks">): Finish {
   const stored = tasks.flatMap(({ task, result }) =>
     outputsResult.parse(result).outputs.flatMap((output) => {
       const file = files.find((known) => known.outputKey === output.key)
-      return file ? [{ task, file, output }] : []
+      return file ? [{ task, file: { ...file, name: output.name ?? file.name }, output }] : []
     }),
   )
   return {
     files: stored.map(({ task, file, output }) => ({
       id: file.id,
-      set: storedFile(task, file, output),
+      set: {
+        ...storedFile(task, file, output),
+        ...(output.name !== undefined && { name: file.name }),
+      },
     })),
     result: { outputs: stored.map(({ file, output }) => outputResult(file, output)) },
   }

@@ -1,23 +1,18 @@
 import { normalizeTask } from "../../contract/tasks/normalize.ts"
 import type { DoneTasks, Finish } from "../kind.ts"
-import { outputResult, storedFile } from "../outputs.ts"
+import { finishOutputs } from "../outputs.ts"
 
-/** The finish of a normalization: its one output, whose name is known by now, and what was measured. */
+/** The finish of a normalization: its one output, and what was measured. */
 export function finishNormalize({ files, tasks }: DoneTasks): Finish {
   const [done] = tasks
   if (!done) return { files: [], result: { outputs: [] } }
-  const { outputs, measurements, normalization_type, target_reached, format, converted_from } =
+  const { measurements, normalization_type, target_reached, format, converted_from } =
     normalizeTask.result.parse(done.result)
-  const stored = outputs.flatMap((output) => {
-    const file = files.find(({ outputKey }) => outputKey === output.key)
-    return file ? [{ output, file: { ...file, name: output.name } }] : []
-  })
+  const stored = finishOutputs({ files, tasks })
   return {
-    files: stored.map(({ output, file }) => {
-      return { id: file.id, set: { name: file.name, ...storedFile(done.task, file, output) } }
-    }),
+    files: stored.files,
     result: {
-      outputs: stored.map(({ output, file }) => outputResult(file, output)),
+      ...stored.result,
       normalized: { measurements, normalization_type, target_reached, format, converted_from },
     },
   }
