@@ -1,7 +1,9 @@
+import { z } from "zod"
 import type { Fault } from "../faults.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import { isFinal } from "../storage/schema/states.ts"
 import type { FoundInput } from "./kind.ts"
+import { IMPORT_URL_LENGTH_MAX } from "./import-url.ts"
 import { isOwnUrl } from "./own-url.ts"
 
 /** An input in the example of a request: it stands for a file that the caller uploaded. */
@@ -14,7 +16,12 @@ export type Reference =
   | { error: string; code?: "fetch_not_an_input" | "transcript_not_an_input" }
 
 /** What an input reference is, in the sentence of a fault. */
-export const EXPECTED_REFERENCE = "expected svc_id://<uuid>, a File's download_url or a public URL"
+const EXPECTED_REFERENCE = "expected svc_id://<uuid>, a File's download_url or a public URL"
+
+/** A field that names an input. */
+export const inputReference = z
+  .string(EXPECTED_REFERENCE)
+  .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
 
 /** Reads an input reference; `origin` is this deployment's own, whose files are never fetched. */
 export function readReference(text: string, origin: string): Reference {

@@ -1,7 +1,6 @@
 import { z } from "zod"
 import { createFields } from "../create-fields.ts"
-import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
-import { EXAMPLE_INPUT, EXPECTED_REFERENCE } from "../reference.ts"
+import { EXAMPLE_INPUT, inputReference } from "../reference.ts"
 
 /** A number from one bound to another, both included. */
 function between(least: number, most: number, unit: string) {
@@ -27,13 +26,10 @@ export const targetFields = {
 export const normalizeRequest = z
   .strictObject(
     {
-      file_url: z
-        .string(EXPECTED_REFERENCE)
-        .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
-        .meta({
-          description:
-            "The media: svc_id://<uuid>, a File's download_url, or a public URL to bring in.",
-        }),
+      file_url: inputReference.meta({
+        description:
+          "The media: svc_id://<uuid>, a File's download_url, or a public URL to bring in.",
+      }),
       ...targetFields,
       ...createFields,
     },

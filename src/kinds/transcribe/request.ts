@@ -7,8 +7,7 @@ import {
   WORDS_PER_CUE_MAX,
 } from "../../contract/tasks/transcribe.ts"
 import { createFields, webhookUrl } from "../create-fields.ts"
-import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
-import { EXAMPLE_INPUT, EXPECTED_REFERENCE } from "../reference.ts"
+import { EXAMPLE_INPUT, inputReference } from "../reference.ts"
 import { AUTO, isAuto, LANGUAGE_LENGTH_MAX, readLanguage } from "./languages.ts"
 
 /** Formats that a request may ask for; the plain text is always there beside them. */
@@ -17,10 +16,6 @@ const MODEL_LENGTH_MAX = 100
 
 const EXPECTED_WORDS = `expected a whole number from 1 to ${WORDS_PER_CUE_MAX}`
 const EXPECTED_LENGTH = `expected a whole number from ${LINE_LENGTH_MIN} to ${LINE_LENGTH_MAX}`
-
-const reference = z
-  .string(EXPECTED_REFERENCE)
-  .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
 
 const language = z
   .string("expected a text")
@@ -34,12 +29,12 @@ const language = z
 export const transcribeRequest = z
   .strictObject(
     {
-      file_url: reference.optional().meta({
+      file_url: inputReference.optional().meta({
         description:
           "What to transcribe: a public URL, svc_id://<uuid> or a File's download_url; or else source.",
         format: "uri",
       }),
-      source: reference
+      source: inputReference
         .optional()
         .meta({ description: "The same in the Job form, instead of file_url.", format: "uri" }),
       language: language.default(AUTO).meta({
