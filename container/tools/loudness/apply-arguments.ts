@@ -6,7 +6,7 @@ import { depthFilters, encoderArguments, isExact } from "./encoders.ts"
 import { gainFilters } from "./gain-filters.ts"
 import type { Gain } from "./gain.ts"
 import { isTransparent, meterFilters } from "./meter.ts"
-import type { MovieHeader } from "./movie-header.ts"
+import type { MovieHeader } from "../movie-header.ts"
 import type { AudioStream, OtherStream, Source } from "./source.ts"
 import { withoutStaleTags } from "./stale-tags.ts"
 

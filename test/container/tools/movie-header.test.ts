@@ -2,7 +2,7 @@ import { mkdtempDisposable, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { readMovieHeader } from "../../../../container/tools/loudness/movie-header.ts"
+import { readMovieHeader } from "../../../container/tools/movie-header.ts"
 
 test.each([2n ** 53n, 2n ** 63n - 1n, 2n ** 64n - 1n])(
   "a box of %d bytes, which no file has, ends the search for an index",

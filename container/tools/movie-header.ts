@@ -1,4 +1,4 @@
-import { openPlainFile } from "../../sandbox/workspace.ts"
+import { openPlainFile } from "../sandbox/workspace.ts"
 
 /** What the boxes of an MP4 or a QuickTime file say that no probe does. */
 export type MovieHeader = {
