@@ -26,6 +26,7 @@ export const failureCode = z.enum([
   "login_required",
   "no_audio",
   "no_output",
+  "no_video",
   "not_found",
   "out_of_memory",
   "output_limit",

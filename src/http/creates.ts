@@ -205,6 +205,7 @@ export function readJobFacts(c: AppContext, fields: CreateRequest): JobFacts {
     priority: fields.priority,
     metadata: fields.metadata ?? null,
     webhookUrl: webhook ? readWebhookUrl(c, webhook.field, webhook.url) : null,
+    webhookForm: webhook?.field === "webhook_url" ? "job" : "native",
   }
 }
 

@@ -2,16 +2,16 @@ import type { JsonKind } from "../kinds/kind.ts"
 import { Problem } from "./problem.ts"
 
 /**
- * Answers a create. Where its body is in the Job form, which fields tell that this form alone has, all
- * that is wrong with it is a 400 whose sentence names each field.
+ * Answers a create. Where its body is in the Job form, since its kind has no other or by fields that
+ * this form alone has, all that is wrong with it is a 400 whose sentence names each field.
  */
 export async function answerByForm<Value>(
-  { jobFormFields = {} }: Pick<JsonKind, "jobFormFields">,
+  { isJobForm = false, jobFormFields = {} }: Pick<JsonKind, "isJobForm" | "jobFormFields">,
   body: object,
   answer: () => Promise<Value>,
 ): Promise<Value> {
   const ofJobForm = Object.entries(jobFormFields).filter(([name]) => Object.hasOwn(body, name))
-  if (ofJobForm.length === 0) return await answer()
+  if (!isJobForm && ofJobForm.length === 0) return await answer()
   for (const [name, refusal] of ofJobForm) {
     if (refusal !== null) throw new Problem("invalid_request", `${name}: ${refusal}`)
   }

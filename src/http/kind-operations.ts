@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { retentionOf } from "../env.ts"
-import { jobRecord, viewJob } from "../kinds/job-record.ts"
+import { jobRecord } from "../kinds/job-record.ts"
+import { viewJob } from "../kinds/registry.ts"
 import type { CreateRequest, JsonKind } from "../kinds/kind.ts"
 import { statesOf } from "../kinds/record-fields.ts"
 import { deleteJob } from "../pipeline/jobs/delete.ts"
@@ -19,6 +20,8 @@ import type { Operation } from "./operation.ts"
 import { toldFaults, withCode } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 
+type Described = Pick<JsonKind, "title" | "answersJob" | "isJobForm">
+
 const faultRecord = z.object({
   field: z.string(),
   code: z.string(),
@@ -26,13 +29,16 @@ const faultRecord = z.object({
   option: z.string().optional(),
 })
 
-/** The operations of a kind whose create takes JSON: POST, list, GET, DELETE, and validation. */
+/**
+ * The operations of a kind whose create takes JSON: POST, list, GET, DELETE, and validation; of one in
+ * the Job form alone POST, since its jobs are among those of /jobs.
+ */
 export function kindOperations<
   Input extends CreateRequest,
   Usable,
   RecordSchema extends z.ZodObject,
 >(kind: JsonKind<Input, Usable, RecordSchema>): Operation[] {
-  const { name, path, title, record } = kind
+  const { name, path, title, record, answersJob = false, isJobForm = false } = kind
   function viewAt(c: AppContext, job: Job, progress: Progress | null): z.output<RecordSchema> {
     return kind.view(baseUrl(c), { job, files: [] }, progress, retentionOf(c.env))
   }
@@ -46,16 +52,18 @@ export function kindOperations<
     const job = await awaitEnd(c.env, { accountId: c.get("account").id, jobId: id }, waitMs)
     return job?.kind === name ? job : null
   }
+  const showsJob = answersJob || isJobForm
   const create = createOperation(kind, async (c, id, waitMs) => {
-    if (waitMs === null && !kind.answersJob) return {}
+    if (waitMs === null && !showsJob) return {}
     const job = await find(c, id, waitMs)
     if (!job) return {}
     const progress = await progressOf(c.env, job)
     return {
-      ...(waitMs !== null && viewAt(c, await whole(c, job), progress)),
-      ...(kind.answersJob && viewJob(baseUrl(c), job, progress)),
+      ...(waitMs !== null && !isJobForm && viewAt(c, await whole(c, job), progress)),
+      ...(showsJob && viewJob(baseUrl(c), job, progress)),
     }
   })
+  if (isJobForm) return [create]
   const others = collectionOperations({
     path,
     title,
@@ -76,7 +84,7 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
   kind: JsonKind<Input, Usable, RecordSchema>,
   show: (c: AppContext, id: string, waitMs: number | null) => Promise<object>,
 ): Operation {
-  const { path, title, idField, uploadField } = kind
+  const { path, title, idField, uploadField, isJobForm = false } = kind
   const accept = createsOf(kind)
   return operation({
     method: "post",
@@ -97,9 +105,7 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
     },
     answer: {
       status: 202,
-      description: kind.answersJob
-        ? `The id of the ${title} and its Job; with \`Prefer\`, the other fields of its record too.`
-        : `The id of the ${title}; with \`Prefer\`, its record too.`,
+      description: describeAnswer(kind),
       schema: acceptedSchema(kind),
       headers: { Location: "The address of the record." },
     },
@@ -114,16 +120,24 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
     async handle(c) {
       const { jobId } = await accept(c)
       const shown = await show(c, jobId, preferredWaitMs(c))
-      const headers = { location: locationOf(c, kind, jobId) }
+      const headers = { location: locationOf(c, isJobForm ? { path: "jobs" } : kind, jobId) }
       return { body: { [idField]: jobId, ...shown }, headers }
     },
   })
+}
+
+function describeAnswer({ title, answersJob, isJobForm }: Described): string {
+  if (isJobForm) return `The Job of the ${title}.`
+  return answersJob
+    ? `The id of the ${title} and its Job; with \`Prefer\`, the other fields of its record too.`
+    : `The id of the ${title}; with \`Prefer\`, its record too.`
 }
 
 /** The answer to a create; where that is the Job too, its fields stand before those of the record. */
 function acceptedSchema<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
   kind: JsonKind<Input, Usable, RecordSchema>,
 ): z.ZodType<Record<string, unknown>> {
+  if (kind.isJobForm) return jobRecord
   const named = { [kind.idField]: z.uuid() }
   if (!kind.answersJob) return z.looseObject(named)
   const ofRecord: z.ZodRawShape = kind.record.partial().shape

@@ -2,10 +2,10 @@ import { z } from "zod"
 import { failureCode } from "../contract/failure.ts"
 import type { Progress } from "../rpc.ts"
 import type { Job, JobResult } from "../storage/schema/jobs.ts"
+import { renditionQuality } from "../contract/tasks/render.ts"
 import { STATES } from "../storage/schema/states.ts"
 import type { State } from "../storage/schema/states.ts"
 import { dateTime, jobFields, jobFieldSchemas, toDateTime } from "./record-fields.ts"
-import { outputUrl } from "./registry.ts"
 
 const STATUS = {
   waiting: "queued",
@@ -29,6 +29,9 @@ const output = z.object({
   resolution: z.string().optional(),
   duration_seconds: z.number().optional(),
   size_bytes: z.int(),
+  quality: renditionQuality.optional().meta({
+    description: "What was measured of a rendition: VMAF from 0 to 100, or SSIM from 0 to 1.",
+  }),
 })
 
 /** The Job record, in the job vocabulary; the same for every kind. */
@@ -47,13 +50,22 @@ export const jobRecord = z
 
 export type JobRecord = z.infer<typeof jobRecord>
 
-export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
+type Output = JobResult["outputs"][number]
+
+/** The Job record of a job whose outputs have the addresses that `urlOf` gives. */
+export function viewJobWith(
+  job: Job,
+  progress: Progress | null,
+  urlOf: (output: Output) => string,
+): JobRecord {
   return {
     id: job.id,
     kind: job.kind,
     status: STATUS[job.state],
     created_at: toDateTime(job.createdAt),
-    outputs: job.result ? job.result.outputs.map((made) => viewOutput(base, job, made)) : [],
+    outputs: (job.result?.outputs ?? [])
+      .filter(({ isIntermediate = false }) => !isIntermediate)
+      .map((made) => viewOutput(made, urlOf(made))),
     ...jobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
     ...(STATUS[job.state] === "failed" && { error: errorOf(job) }),
@@ -64,16 +76,13 @@ function errorOf(job: Job) {
   return { code: job.errorCode ?? "internal", message: job.errorMessage ?? "The job failed." }
 }
 
-function viewOutput(
-  base: string,
-  job: Job,
-  made: JobResult["outputs"][number],
-): z.infer<typeof output> {
+function viewOutput(made: Output, url: string): z.infer<typeof output> {
   return {
-    url: outputUrl(base, job, made),
+    url,
     ...(made.codec !== undefined && { codec: made.codec }),
     ...(made.height !== undefined && { resolution: `${made.width}x${made.height}` }),
     ...(made.durationSeconds !== undefined && { duration_seconds: made.durationSeconds }),
     size_bytes: made.sizeBytes,
+    ...(made.quality && { quality: made.quality }),
   }
 }

@@ -56,8 +56,8 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
     progress: Progress | null,
     retention: Retention,
   ): z.infer<RecordSchema>
-  /** The address of an output, where that is no File's. */
-  outputUrl?(base: string, jobId: string, name: string): string
+  /** The address of an output, where that is no File's; null where it is. */
+  outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
   /** Why a job of this request cannot be done again; null where it can. */
   refuseRetry?(request: unknown): string | null
   /** The kept request of a job that is done again, where it names Files that come anew, by their ids. */
@@ -106,6 +106,11 @@ export type JsonKind<
 > = Kind<RecordSchema> & {
   /** The field of the answer to a create that names the job. */
   idField: string
+  /**
+   * Whether there is the Job form alone: a create answers with the Job, all that is wrong with it is a
+   * 400, and its jobs are read by GET /jobs.
+   */
+  isJobForm?: boolean
   /** Whether the answer to a create is the Job too, for callers who know that form alone. */
   answersJob?: boolean
   request: z.ZodType<Input>

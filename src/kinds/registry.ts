@@ -6,8 +6,12 @@ import { file } from "./file/kind.ts"
 import { metadata } from "./metadata/kind.ts"
 import { normalize } from "./normalize/kind.ts"
 import { fileUrl } from "./file-links.ts"
+import { viewJobWith } from "./job-record.ts"
+import type { JobRecord } from "./job-record.ts"
+import type { Progress } from "../rpc.ts"
 import type { Retention } from "../retention.ts"
 import type { AnyJsonKind, Kind } from "./kind.ts"
+import { transcode } from "./transcode/kind.ts"
 import { transcribe } from "./transcribe/kind.ts"
 import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
@@ -21,6 +25,7 @@ const KINDS: readonly (Kind | AnyJsonKind)[] = [
   metadata,
   normalize,
   transcribe,
+  transcode,
 ]
 
 const kinds = new Map<string, Kind>(KINDS.map((kind) => [kind.name, kind]))
@@ -66,17 +71,23 @@ export function poolOfTask({ pool, work }: { pool: string | null; work: TaskWork
   return definition.pool(definition.work.parse(work))
 }
 
-/** The record of a job that is over, as GET answers it under the origin that its caller knows. */
+/** A job of any kind as the Job record. */
+export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
+  return viewJobWith(job, progress, (output) => outputUrl(base, job, output))
+}
+
+/** The record that tells of the end of a job, as GET answers it under the origin that its caller knows. */
 export function recordOf({ job, files }: JobSnapshot, retention: Retention): object {
+  if (job.webhookForm === "job") return viewJob(`${job.origin}/v1`, job, null)
   return kindOf(job.kind).view(`${job.origin}/v1`, { job, files }, null, retention)
 }
 
 /** The address of an output of a job: a File's, where its kind has no other. */
-export function outputUrl(
+function outputUrl(
   base: string,
   job: Pick<Job, "id" | "kind">,
-  { fileId, name }: JobResult["outputs"][number],
+  { key, fileId, name }: JobResult["outputs"][number],
 ): string {
-  const own = kinds.get(job.kind)?.outputUrl?.(base, job.id, name)
+  const own = kinds.get(job.kind)?.outputUrl?.(base, job.id, { key, name }) ?? null
   return own ?? fileUrl(base, { id: fileId, name })
 }

@@ -11,7 +11,7 @@ import { jobs } from "./schema/jobs.ts"
 import { insertLookup } from "./metadata-lookups.ts"
 import type { NewLookup } from "./metadata-lookups.ts"
 import { isFinal } from "./schema/states.ts"
-import type { FileSource } from "./schema/states.ts"
+import type { FileSource, WebhookForm } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Upload } from "./schema/uploads.ts"
 import { insertSecrets } from "./task-secrets.ts"
@@ -51,6 +51,7 @@ export type JobFacts = {
   priority: number
   metadata: Record<string, string> | null
   webhookUrl: string | null
+  webhookForm: WebhookForm
   retryOf?: string
 }
 
@@ -59,7 +60,7 @@ const COLUMN_FIELDS = new Set(["webhook", "webhook_url", "metadata", "priority"]
 
 /** The row of a new job. */
 export function draftJob(facts: JobFacts, made: { id: string; kind: string; request: unknown }) {
-  const { origin, priority, metadata, webhookUrl, retryOf = null } = facts
+  const { origin, priority, metadata, webhookUrl, webhookForm, retryOf = null } = facts
   return {
     ...made,
     request: keptRequest(made.request),
@@ -67,6 +68,7 @@ export function draftJob(facts: JobFacts, made: { id: string; kind: string; requ
     priority,
     metadata,
     webhookUrl,
+    webhookForm,
     retryOf,
     state: "waiting" as const,
     version: 0,

@@ -38,7 +38,14 @@ export async function startTask(
   const accountId = await accountOf(caller)
   const database = databaseOf(env, accountId)
   const origin = "https://lathe.test"
-  const facts = { origin, now, priority: 50, metadata: null, webhookUrl }
+  const facts = {
+    origin,
+    now,
+    priority: 50,
+    metadata: null,
+    webhookUrl,
+    webhookForm: "native" as const,
+  }
   const outputs = Object.entries(output_files).map(([key, name]) => ({ key, name }))
   const files = outputs.map(({ key, name }) =>
     draftOutput(facts, { jobId: id, outputKey: key, name }),

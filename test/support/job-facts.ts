@@ -8,5 +8,6 @@ export function jobFacts(webhookUrl: string | null): JobFacts {
     priority: 50,
     metadata: null,
     webhookUrl,
+    webhookForm: "native",
   }
 }

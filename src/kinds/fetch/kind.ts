@@ -36,7 +36,7 @@ export const fetch = jsonKind({
   finish: finishFetch,
   record: fetchRecord,
   view: (base, { job }, progress, retention) => viewFetch(base, job, { progress, retention }),
-  outputUrl: fetchedUrl,
+  outputUrl: (base, jobId, { name }) => fetchedUrl(base, jobId, name),
   refuseRetry: (request) =>
     hadCookies(request)
       ? "The fetch had cookies, which were not kept: send it again with POST /fetch."

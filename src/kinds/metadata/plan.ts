@@ -13,7 +13,14 @@ export function planMetadata(
   { origin, now, runSecondsMax }: { origin: string; now: number; runSecondsMax: number },
 ): JobDraft {
   const id = newId()
-  const facts = { origin, now, priority: PRIORITY, metadata: null, webhookUrl: null }
+  const facts = {
+    origin,
+    now,
+    priority: PRIORITY,
+    metadata: null,
+    webhookUrl: null,
+    webhookForm: "native" as const,
+  }
   const work: MetadataWork = { kind: "metadata", url, run_seconds_max: runSecondsMax }
   const pool = metadataTask.pool()
   return {

@@ -2,6 +2,7 @@ import { isEnglishOnly } from "../../contract/speech-models.ts"
 import type { Fault } from "../../faults.ts"
 import type { DeploymentFacts, FoundInput } from "../kind.ts"
 import { hearsCantonese, isAuto, readLanguage } from "./languages.ts"
+import { judgeWebhooks } from "../webhook-fields.ts"
 import type { UsableTranscribe } from "./request.ts"
 
 const EXPECTED_ONE = "expected exactly one of file_url, source, and file in a multipart body"
@@ -17,7 +18,7 @@ export function judgeTranscribe(
   const isKnown = speechModels.names.includes(model)
   return [
     ...judgeSources(request, malformed),
-    ...judgeWebhooks(request),
+    ...judgeWebhookForm(request),
     ...(isKnown ? judgeSpeech(request, model) : [unknownModel(speechModels.names)]),
   ]
 }
@@ -33,13 +34,12 @@ function judgeSources(
   return isNamed ? [{ field: "source", message: `${EXPECTED_ONE}, and there are several` }] : []
 }
 
-function judgeWebhooks({ source, webhook, webhook_url }: UsableTranscribe): Fault[] {
+function judgeWebhookForm({ source, webhook, webhook_url }: UsableTranscribe): Fault[] {
   if (webhook_url === undefined) return []
-  const field = "webhook_url"
-  if (webhook !== undefined) return [{ field, message: "expected it or webhook, and not both" }]
-  return source === undefined
-    ? [{ field, message: "expected it beside source alone; otherwise it is named webhook" }]
-    : []
+  const both = judgeWebhooks({ webhook, webhook_url })
+  if (both.length > 0 || source !== undefined) return both
+  const message = "expected it beside source alone; otherwise it is named webhook"
+  return [{ field: "webhook_url", message }]
 }
 
 function unknownModel(names: readonly string[]): Fault {

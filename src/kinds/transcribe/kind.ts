@@ -43,7 +43,7 @@ export const transcribe = jsonKind({
   finish: finishTranscribe,
   record: transcriptionRecord,
   view: (base, { job }, progress) => viewTranscription(base, job, progress),
-  outputUrl: transcriptUrl,
+  outputUrl: (base, jobId, { name }) => transcriptUrl(base, jobId, name),
   requestAgain: withNewInput,
 })
 

@@ -6,7 +6,8 @@ import type { VideoMetadata } from "../../contract/tasks/metadata.ts"
 import type { NormalizeResult } from "../../contract/tasks/normalize.ts"
 import type { TranscribeResult } from "../../contract/tasks/transcribe.ts"
 import type { Warning } from "../../contract/warning.ts"
-import { STATES } from "./states.ts"
+import type { RenditionQuality } from "../../contract/tasks/render.ts"
+import { STATES, WEBHOOK_FORMS } from "./states.ts"
 
 export const jobs = sqliteTable(
   "jobs",
@@ -28,6 +29,8 @@ export const jobs = sqliteTable(
     warnings: text("warnings", { mode: "json" }).$type<Warning[]>(),
     /** Called when the job ends; null without a webhook. */
     webhookUrl: text("webhook_url"),
+    /** Which record the webhook sends: that of the job's kind, or the Job. */
+    webhookForm: text("webhook_form", { enum: WEBHOOK_FORMS }).notNull().default("native"),
     /** Under which origin its caller knows the service; records in webhooks link to it. */
     origin: text("origin").notNull(),
     /** The job whose request this one does again. */
@@ -104,6 +107,10 @@ export type JobResult = {
     durationSeconds?: number
     width?: number
     height?: number
+    /** Of a rendition whose quality was measured. */
+    quality?: RenditionQuality
+    /** Made on the way to other outputs, and no output of the Job. */
+    isIntermediate?: boolean
     /** The members of a bundle; lists leave them out where they are many. */
     files?: Omit<Member, "crc32">[]
   }[]

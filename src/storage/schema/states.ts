@@ -12,6 +12,10 @@ export function isFinal(state: State): state is FinalState {
 export const DELIVERY_STATES = ["waiting", "delivered", "failed"] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
+/** Which record a webhook sends: that of the job's own kind, or the Job. */
+export const WEBHOOK_FORMS = ["native", "job"] as const
+export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
+
 /**
  * `fetch` is what a fetch made, and `transcript` what a transcription did: no Files of the account,
  * and never inputs.

@@ -1,0 +1,1 @@
+ALTER TABLE `jobs` ADD `webhook_form` text DEFAULT 'native' NOT NULL;
