@@ -7,6 +7,7 @@ import { metadata } from "./metadata.ts"
 import { normalize } from "./normalize.ts"
 import { importRunner } from "./import.ts"
 import { probe } from "./probe.ts"
+import { render } from "./render.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 import { transcribe } from "./transcribe.ts"
 
@@ -54,6 +55,7 @@ const TASK_RUNNERS: readonly TaskRunner[] = [
   makeTaskRunner(importRunner),
   makeTaskRunner(transcribe),
   makeTaskRunner(normalize),
+  makeTaskRunner(render),
 ]
 
 const runnersByName = new Map(TASK_RUNNERS.map((runner) => [runner.definition.name, runner]))

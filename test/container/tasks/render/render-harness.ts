@@ -1,0 +1,150 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { promisify } from "node:util"
+import { z } from "zod"
+import type { RunnerSettings } from "../../../../container/settings.ts"
+import type { Report } from "../../../../src/contract/report.ts"
+import { renderTask } from "../../../../src/contract/tasks/render.ts"
+import type { RenderResult, Rendition, RenderWork } from "../../../../src/contract/tasks/render.ts"
+import { startHarness, waitFor } from "../../harness.ts"
+import type { Harness } from "../../harness.ts"
+
+const run = promisify(execFile)
+
+/** A rendition to ask for; its key follows from its place. */
+export type Asked = Omit<Rendition, "key">
+
+/** A rendition that costs little. */
+export const SMALL: Asked = { codec: "h264", resolution: "480p", container: "mp4" }
+
+/** What a task reported that went well, and the files that it stored, in the order of the work. */
+export type Rendered = { result: RenderResult; paths: string[] }
+
+/** A runner, and a folder of media to make renditions of. */
+export type RenderHarness = AsyncDisposable & {
+  harness: Harness
+  folder: string
+  /** Makes a file of the folder by ffmpeg; the words are those before its name. */
+  make(name: string, words: string): Promise<string>
+  /** Makes renditions of a file, and returns the last report. */
+  report(path: string, asked?: Asked[], work?: Partial<RenderWork>): Promise<Report>
+  /** Makes renditions of a file, which is to go well. */
+  render(path: string, asked?: Asked[]): Promise<Rendered>
+}
+
+/** Encoders are slow where other tests run beside them. */
+const WAIT_SECONDS_MAX = 60
+
+/** Starts a runner for renditions. */
+export async function startRenderHarness(
+  settings: Partial<RunnerSettings> = {},
+): Promise<RenderHarness> {
+  const harness = await startHarness(settings)
+  const folder = await mkdtemp(join(tmpdir(), "lathe-render-"))
+  async function report(path: string, asked = [SMALL], differing: Partial<RenderWork> = {}) {
+    const bytes = new Uint8Array(await readFile(path))
+    const extension = /\.\w+$/.exec(path)?.[0] ?? ""
+    harness.io.reports.length = 0
+    harness.io.outputs.clear()
+    harness.io.inputs.set("source", bytes)
+    const inputs = [{ key: "source", name: `source${extension}`, size_bytes: bytes.length }]
+    const work = { ...workOf(asked), ...differing }
+    const answer = await harness.call("POST", "/tasks", harness.order([["x"]], { inputs, work }))
+    if (answer.status !== 202) throw new Error(`The runner answered ${answer.status}.`)
+    return await waitFor(
+      () => harness.io.reports.find(({ kind }) => /^(?:finished|failed|interrupted)$/.test(kind)),
+      WAIT_SECONDS_MAX,
+    )
+  }
+  return {
+    harness,
+    folder,
+    report,
+    async make(name, words) {
+      const argv = ["-v", "error", "-nostdin", "-y", ...words.trim().split(/\s+/), name]
+      await run("ffmpeg", argv, { cwd: folder })
+      return join(folder, name)
+    },
+    async render(path, asked) {
+      const last = await report(path, asked)
+      if (last.kind !== "finished") throw new Error(`It failed: ${JSON.stringify(last)}`)
+      const result = renderTask.result.parse(last.result)
+      const paths = result.outputs.map(({ key }) => join(folder, `made-${basename(path)}-${key}`))
+      for (const [at, { key }] of result.outputs.entries()) {
+        const stored = harness.io.outputs.get(key)
+        if (!stored) throw new Error(`Nothing was stored as ${key}.`)
+        await writeFile(paths[at] ?? "", stored.bytes)
+      }
+      return { result, paths }
+    },
+    async [Symbol.asyncDispose]() {
+      const left = await harness.workspaces()
+      await harness.close()
+      await rm(folder, { recursive: true, force: true })
+      if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+    },
+  }
+}
+
+function workOf(asked: readonly Asked[]): RenderWork {
+  const renditions = asked.map((each, at) => ({ key: `out_${at + 1}`, ...each }))
+  return {
+    kind: "render",
+    renditions,
+    measures_quality: false,
+    run_seconds_max: 60,
+    outputs: renditions.map(({ key, container }) => ({ key, name: `${key}.${container}` })),
+  }
+}
+
+const probed = z.object({
+  streams: z.array(
+    z.looseObject({
+      codec_type: z.string(),
+      codec_name: z.string(),
+      width: z.number().optional(),
+      height: z.number().optional(),
+      sample_aspect_ratio: z.string().optional(),
+      pix_fmt: z.string().optional(),
+      r_frame_rate: z.string(),
+      avg_frame_rate: z.string(),
+      duration: z.string().optional(),
+      start_time: z.string(),
+      side_data_list: z.array(z.unknown()).optional(),
+      tags: z.record(z.string(), z.string()).default({}),
+    }),
+  ),
+  chapters: z.array(z.unknown()),
+  format: z.looseObject({
+    format_name: z.string(),
+    duration: z.string(),
+    tags: z.record(z.string(), z.string()).default({}),
+  }),
+})
+
+/** What ffprobe says of a file. */
+export async function probe(path: string): Promise<z.infer<typeof probed>> {
+  const argv = "-v error -show_format -show_streams -show_chapters -of json".split(" ")
+  const { stdout } = await run("ffprobe", [...argv, path])
+  return probed.parse(JSON.parse(stdout))
+}
+
+/** Decodes a file wholly; throws where ffmpeg has anything to say against it. */
+export async function decodeWhole(path: string): Promise<void> {
+  const { stderr } = await run("ffmpeg", `-v warning -xerror -i ${path} -f null -`.split(" "))
+  if (stderr.trim() !== "") throw new Error(stderr)
+}
+
+/** The times of the frames of a picture in seconds, and whether each is a keyframe. */
+export async function frameTimes(path: string): Promise<{ seconds: number; isKey: boolean }[]> {
+  const words = "-v error -select_streams v:0 -show_entries packet=pts_time,flags -of csv=p=0"
+  const { stdout } = await run("ffprobe", [...words.split(" "), path])
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.split(","))
+    .map(([time = "", flags = ""]) => ({ seconds: Number(time), isKey: flags.startsWith("K") }))
+    .toSorted((one, other) => one.seconds - other.seconds)
+}
