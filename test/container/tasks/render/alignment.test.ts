@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { comparePlace } from "../../../../container/tasks/render/compare-place.ts"
+import type {
+  MadeRendition,
+  RenditionSource,
+} from "../../../../container/tasks/render/measure-quality.ts"
+import { openQualityLab } from "./quality-lab.ts"
+import type { QualityLab } from "./quality-lab.ts"
+
+/** A frame is unlike its neighbours all over, and no two are alike. */
+const MOVING =
+  "-f lavfi -i testsrc2=size=160x90:rate=30000/1001:duration=6,format=yuv420p -f lavfi -i sine=d=6"
+const X264 = "-c:v libx264 -preset veryfast -crf 12 -bf 3 -c:a aac"
+const SCALE = "scale=96:54:flags=bicubic,format=yuv420p"
+const NTSC = [30_000, 1001] as const
+const FRAMES = 4
+/** SSIM of frames of a rendition that lost nothing, beside their source and another frame of it. */
+const EXACT = 0.9995
+const OTHER_FRAME = 0.98
+
+type Case = {
+  title: string
+  name: string
+  words: string
+  filters: string
+  rate: readonly [number, number]
+  /** How long before a place it is sought, where 0.5 s is not enough. */
+  seekSeconds?: number
+  /** What of the source is cut and packed anew. */
+  cut?: { name: string; words: string }
+  rendition?: { name: string; words: string }
+}
+
+const CASES: Case[] = [
+  {
+    title: "a constant rate, with B-frames and few keyframes",
+    name: "constant.mp4",
+    words: `${MOVING} ${X264} -g 250`,
+    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    rate: NTSC,
+  },
+  {
+    title: "a rate that varies, with a gap",
+    name: "varying.mp4",
+    words: `${MOVING} -vf select='not(eq(mod(n,5),2))*not(between(n,60,75))' -fps_mode vfr ${X264} -g 40`,
+    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    rate: NTSC,
+  },
+  {
+    title: "times of milliseconds, at another rate",
+    name: "varying.mkv",
+    words: `${MOVING} -vf select='not(eq(mod(n,7),3))' -fps_mode vfr ${X264} -g 40`,
+    filters: `fps=25:start_time=0,${SCALE}`,
+    rate: [25, 1],
+    rendition: { name: "out.webm", words: "-c:v libvpx-vp9 -lossless 1 -cpu-used 8 -c:a libopus" },
+  },
+  {
+    title: "MPEG-TS that begins late, sound first, with open groups of pictures",
+    name: "late.ts",
+    words: `${MOVING} ${X264} -x264-params open-gop=1:scenecut=0:keyint=50 -output_ts_offset 5000`,
+    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    rate: NTSC,
+    seekSeconds: 2.5,
+  },
+  {
+    title: "a cut that an edit list makes",
+    name: "whole.mp4",
+    words: `${MOVING} ${X264} -g 90`,
+    cut: { name: "cut.mp4", words: "-ss 1.3 -i whole.mp4 -c copy" },
+    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    rate: NTSC,
+  },
+  {
+    title: "a rotated picture",
+    name: "upright.mp4",
+    words: `${MOVING} ${X264} -g 60`,
+    cut: { name: "rotated.mp4", words: "-i upright.mp4 -c copy -metadata:s:v:0 rotate=90" },
+    filters: "fps=30000/1001:start_time=0,transpose=clock,scale=54:96,format=yuv420p",
+    rate: NTSC,
+  },
+  {
+    title: "an interlaced picture",
+    name: "interlaced.ts",
+    words: `${MOVING} -vf tinterlace=interleave_top,setfield=tff -c:v mpeg2video -q:v 2 -flags +ilme+ildct -g 15 -bf 2 -c:a mp2`,
+    filters: `bwdif=mode=send_frame:deint=interlaced,fps=15000/1001:start_time=0,${SCALE}`,
+    rate: [15_000, 1001],
+    seekSeconds: 2.5,
+  },
+]
+
+let lab: QualityLab
+
+beforeAll(async () => {
+  lab = await openQualityLab()
+})
+
+afterAll(() => lab[Symbol.asyncDispose]())
+
+describe("frames of a rendition are compared with those that they were made of", () => {
+  test.for(CASES)("$title", async (each) => {
+    await lab.make(each.name, each.words)
+    if (each.cut) await lab.make(each.cut.name, each.cut.words)
+    const source = await lab.describe(each.cut?.name ?? each.name)
+    const made = await lab.encode(source, {
+      name: `${each.name}.mp4`,
+      ...each.rendition,
+      filters: each.filters,
+      rate: each.rate,
+    })
+    const last = Math.floor(((source.durationSeconds ?? 0) * each.rate[0]) / each.rate[1]) - 12
+    for (const first of [0, Math.round(last / 2) + 3, last]) {
+      const exact = await compare(source, made, first, each.seekSeconds)
+      expect(exact, `from frame ${first}`).toHaveLength(FRAMES)
+      expect(Math.min(...exact), `from frame ${first}`).toBeGreaterThan(EXACT)
+    }
+    // One frame off is seen, so that the above says something.
+    const [frames, seconds] = each.rate
+    const later = { ...source, startSeconds: source.startSeconds + seconds / frames }
+    const shifted = await compare(later, made, last, each.seekSeconds)
+    expect(Math.min(...shifted)).toBeLessThan(OTHER_FRAME)
+  })
+
+  test("where a seek leads into the midst of a group of pictures, what it breaks is left out", async () => {
+    const [, , , late] = CASES
+    await lab.make("open.ts", late?.words ?? "")
+    const source = await lab.describe("open.ts")
+    const as = { name: "open.mp4", filters: late?.filters ?? "", rate: [30_000, 1001] as const }
+    const made = await lab.encode(source, as)
+    const scores: number[] = []
+    for (const first of [44, 46, 48, 94, 96, 98]) {
+      scores.push(...(await compare(source, made, first, 0.2)))
+    }
+    expect(scores.length).toBeGreaterThan(0)
+    expect(scores.length).toBeLessThan(6 * FRAMES)
+    expect(Math.min(...scores)).toBeGreaterThan(EXACT)
+  })
+})
+
+async function compare(
+  source: RenditionSource,
+  made: MadeRendition,
+  first: number,
+  seekSeconds = 0.5,
+): Promise<number[]> {
+  const { scores, end } = await comparePlace(lab.context, {
+    source,
+    renditions: [made],
+    frameRate: made.frameRate,
+    place: { first, count: FRAMES },
+    preRoll: { seekSeconds, keptSeconds: 0.5 },
+    metric: "ssim",
+    timeLimitMs: 20_000,
+  })
+  expect(end).toBe("compared")
+  return scores[0] ?? []
+}

@@ -1,0 +1,126 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
+import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
+import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
+import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
+import type { MeasureContext } from "../../../../container/tasks/render/compare-place.ts"
+import type {
+  MadeRendition,
+  RenditionSource,
+} from "../../../../container/tasks/render/measure-quality.ts"
+
+const run = promisify(execFile)
+
+export type QualityLab = AsyncDisposable & {
+  context: MeasureContext
+  /** Names of the files in the workspace. */
+  files(): Promise<string[]>
+  /** Makes a file of the workspace by ffmpeg without a sandbox; the words are those before its name. */
+  make(name: string, words: string): Promise<string>
+  /** A rendition of the first video of a source and its first sound, as a render task makes them. */
+  encode(source: RenditionSource, as: Encode): Promise<MadeRendition>
+  /** A source as a measurement is told of it. */
+  describe(name: string): Promise<RenditionSource>
+}
+
+type Encode = {
+  name: string
+  filters: string
+  rate: readonly [frames: number, seconds: number]
+  /** The encoder; without it nothing is lost. */
+  words?: string
+}
+
+const LOSSLESS = "-c:v libx264 -preset ultrafast -qp 0 -bf 3"
+
+/** A workspace, and the sandbox of a task; `ffmpeg` is another build. */
+export async function openQualityLab({
+  ffmpeg,
+  signal = new AbortController().signal,
+}: { ffmpeg?: string; signal?: AbortSignal } = {}): Promise<QualityLab> {
+  const workDir = await mkdtemp(join(tmpdir(), "lathe-quality-"))
+  const read = makeSettings(readEnvironment({}))
+  const toolPaths = { ...read.toolPaths, ...(ffmpeg !== undefined && { ffmpeg }) }
+  const settings = { ...read, workDir, toolPaths }
+  const { sandbox } = await chooseSandbox(settings)
+  if (!sandbox) throw new Error("There is no sandbox.")
+  const taskSandbox = openTaskSandbox(sandbox)
+  const taskId = crypto.randomUUID()
+  const workspace = await makeWorkspace(workDir, { taskId, fence: 1 }, taskSandbox.uid)
+  async function probe(name: string, entries: string): Promise<string> {
+    const words = ["-v", "error", "-show_entries", entries, "-of", "csv=p=0", name]
+    return (await run("ffprobe", words, { cwd: workspace })).stdout.trim()
+  }
+  async function make(name: string, words: string): Promise<string> {
+    const argv = ["-v", "error", "-nostdin", "-y", ...words.trim().split(/\s+/), name]
+    await run("ffmpeg", argv, { cwd: workspace })
+    return name
+  }
+  return {
+    context: {
+      order: emptyOrder(taskId),
+      settings,
+      status: emptyStatus(taskId),
+      workspace,
+      taskSandbox,
+      signal,
+    },
+    files: () => readdir(workspace),
+    make,
+    async encode({ name: source, videoStream }, { name, filters, rate, words = LOSSLESS }) {
+      const gop = Math.round((2 * rate[0]) / rate[1])
+      const graph = `-filter_complex [0:${videoStream}]${filters}[v] -map [v] -map 0:a:0?`
+      const keyframes = `-g ${gop} -keyint_min ${gop} -sc_threshold 0`
+      await make(name, `-noautorotate -i ${source} ${graph} ${words} ${keyframes}`)
+      const [width = 0, height = 0] = (await probe(name, "stream=width,height"))
+        .split(/[,\s]+/)
+        .map(Number)
+      const frameRate = { frames: rate[0], seconds: rate[1] }
+      return { key: name, name, filters, frameRate, width, height }
+    },
+    async describe(name) {
+      const [start, duration] = (await probe(name, "format=start_time,duration")).split(",")
+      const videos = await probe(name, "stream=index,codec_type")
+      const videoStream = Number(/^(\d+),video/m.exec(videos)?.[1])
+      return {
+        name,
+        videoStream,
+        startSeconds: Number(start),
+        durationSeconds: Number(duration),
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await closeTaskSandbox(taskSandbox, workspace)
+      await rm(workDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function emptyOrder(taskId: string): MeasureContext["order"] {
+  return {
+    task_id: taskId,
+    job_id: crypto.randomUUID(),
+    fence: 1,
+    slot: "slot",
+    allocation: 1,
+    io: { origin: "http://127.0.0.1:1", token: "a-token" },
+    inputs: [],
+    work: { kind: "render", outputs: [] },
+  }
+}
+
+function emptyStatus(taskId: string): MeasureContext["status"] {
+  return {
+    taskId,
+    jobId: crypto.randomUUID(),
+    fence: 1,
+    state: "running",
+    phase: "working",
+    processStartedAt: null,
+    processingMs: 0,
+  }
+}

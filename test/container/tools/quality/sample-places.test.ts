@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest"
+import { planPlaces } from "../../../../container/tools/quality/sample-places.ts"
+
+describe("places of a sample", () => {
+  test("lie one in each of equal parts of the film", () => {
+    const places = planPlaces(16_000, 12)
+    const parts = places.map(({ first }) => Math.floor(first / 1000))
+    expect(parts.toSorted((one, other) => one - other)).toEqual([...Array(16).keys()])
+    for (const { first, count } of places) {
+      expect(count).toBe(12)
+      expect(first + count).toBeLessThanOrEqual((Math.floor(first / 1000) + 1) * 1000)
+    }
+  })
+
+  test.for([1, 2, 4, 8])("are spread over the film from the first %i on", (count) => {
+    const firsts = planPlaces(16_000, 12)
+      .slice(0, count)
+      .map(({ first }) => first)
+      .toSorted((one, other) => one - other)
+    const edges = [0, ...firsts, 16_000]
+    const gaps = edges.slice(1).map((edge, at) => edge - (edges[at] ?? 0))
+    expect(Math.max(...gaps)).toBeLessThanOrEqual((2 * 16_000) / (count + 1))
+  })
+
+  test("are at different distances from keyframes of whatever period", () => {
+    for (const period of [48, 50, 60, 120, 250]) {
+      const phases = planPlaces(16 * period * 20, 12).map(({ first }) => (first % period) / period)
+      const quarters = new Set(phases.map((phase) => Math.floor(phase * 4)))
+      expect(quarters.size, `period ${period}`).toBe(4)
+    }
+  })
+
+  test("are fewer in a short film, and do not overlap", () => {
+    const places = planPlaces(40, 12)
+    expect(places).toHaveLength(3)
+    const frames = places.flatMap(({ first, count }) =>
+      Array.from({ length: count }, (_, at) => first + at),
+    )
+    expect(new Set(frames).size).toBe(36)
+    expect(Math.max(...frames)).toBeLessThan(40)
+  })
+
+  test.for([1, 5, 12])("are all of a film of %i frames", (frames) => {
+    expect(planPlaces(frames, 12)).toEqual([{ first: 0, count: frames }])
+  })
+
+  test("are the start of a film of unknown length", () => {
+    expect(planPlaces(null, 12)).toEqual([{ first: 0, count: 12 }])
+  })
+})
