@@ -6,9 +6,7 @@ import type { ProbeResult } from "../../contract/probe.ts"
 import { substitute } from "../../contract/tasks/command.ts"
 import type { FoundInput } from "../kind.ts"
 import type { CommandFault } from "./fault-codes.ts"
-import { linesOf, readLine } from "./lines.ts"
-import type { KeyNames } from "./lines.ts"
-import type { CommandPart } from "./request.ts"
+import type { KeyNames } from "./script.ts"
 
 /**
  * Formats of which ffprobe estimates it: from a bit rate, or from the times of some packets. The
@@ -23,7 +21,7 @@ const ESTIMATE_FACTOR_MAX = 20
  * and of pictures and lists, the run finds out.
  */
 export function judgeSeeks(
-  request: CommandPart,
+  { field, words }: { field: string; words: readonly string[] },
   names: KeyNames,
   inputs: readonly FoundInput[],
 ): CommandFault[] {
@@ -32,23 +30,19 @@ export function judgeSeeks(
   )
   const lengths = new Map(probes.map(([name, { duration = 0 }]) => [name, duration]))
   const probed = new Map(probes)
-  return linesOf(request).flatMap((line) => {
-    const read = readLine(line)
-    if ("error" in read) return []
-    const named = substitute(read.words, {
-      get: (key) => names.inputs.get(key) ?? names.outputs.get(key),
-    })
-    const late = findLateSeeks(readCommand(named), (name, place) => {
-      const probe = probed.get(name)
-      return probe ? latestEnd(probe, place) : null
-    })
-    return late.map((seek) => ({
-      field: line.field,
-      option: "-ss",
-      code: "seek_behind_end" as const,
-      message: `${describeLateSeek(seek, lengths)}, so that nothing is left; seek to an earlier place`,
-    }))
+  const named = substitute(words, {
+    get: (key) => names.inputs.get(key) ?? names.outputs.get(key),
   })
+  const late = findLateSeeks(readCommand(named), (name, place) => {
+    const probe = probed.get(name)
+    return probe ? latestEnd(probe, place) : null
+  })
+  return late.map((seek) => ({
+    field,
+    option: "-ss",
+    code: "seek_behind_end" as const,
+    message: `${describeLateSeek(seek, lengths)}, so that nothing is left; seek to an earlier place`,
+  }))
 }
 
 /** The seconds that a file surely does not exceed; null where that is not known. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { substitute } from "../../../src/contract/tasks/command.ts"
-import { namedKeys, splitWords } from "../../../src/kinds/command/lines.ts"
+import { namedKeys } from "../../../src/kinds/command/keys.ts"
+import { splitWords } from "../../../src/kinds/command/lines.ts"
 
 const names = new Map(
   Object.entries({ in_1: "in_1.mp4", in_2: "in_2.srt", in_10: "in_10.wav", out_1: "out.mp4" }),

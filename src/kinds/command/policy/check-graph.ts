@@ -76,7 +76,7 @@ function judgeValue(
         .flatMap((model) => readPairs(model, ":"))
         .flatMap((pair) => some(judgeModel(pair.name, pair.value, names)))
     case null:
-      return some(judgePlain(value))
+      return some(judgePlain(value, names.terms))
   }
 }
 
@@ -91,7 +91,7 @@ function judgeFormat(format: string): Fault | null {
 }
 
 function judgeModel(name: string | null, value: string, names: WorkspaceNames): Fault | null {
-  return name === "path" ? judgeFile(value, "read", names) : judgePlain(value)
+  return name === "path" ? judgeFile(value, "read", names) : judgePlain(value, names.terms)
 }
 
 const COMMANDED_FILE = new RegExp(

@@ -74,7 +74,7 @@ function judgeValue(name: string, value: string, place: OptionContext): Fault[] 
         .flatMap((pair) =>
           isFileParameter(pair)
             ? judgeFile(pair.value, "write", place.names)
-            : judgePlain(pair.value),
+            : judgePlain(pair.value, place.names.terms),
         )
         .filter((fault) => fault !== null)
         .slice(0, 1)
@@ -103,9 +103,9 @@ function judgeSimple(
     case "acceleration":
       return judgeBy("value_not_allowed", value, reasonAgainstAcceleration(value))
     case "variants":
-      return judgeVariants(value)
+      return judgeVariants(value, names)
     case null:
-      return judgePlain(value)
+      return judgePlain(value, names.terms)
   }
 }
 
@@ -120,9 +120,9 @@ function reasonAgainstAcceleration(value: string): Reason | null {
 }
 
 /** Names of variants become parts of file names, in the place of %v. */
-function judgeVariants(value: string): Fault | null {
+function judgeVariants(value: string, { terms }: WorkspaceNames): Fault | null {
   const odd = value.split(/[\s,]+/).find((part) => /[/\\]|\.\./.test(part))
-  return odd === undefined ? null : judgePlain(`/${odd}`)
+  return odd === undefined ? null : judgePlain(`/${odd}`, terms)
 }
 
 function judgeBy(code: Refusal["code"], value: string, reason: Reason | null): Fault | null {

@@ -7,6 +7,7 @@ import { isGlobal } from "./options.ts"
 import { readCommand } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import type { Refusal } from "./refusal.ts"
+import type { Terms } from "./terms.ts"
 import { readPairs, readToken } from "./tokens.ts"
 
 const INPUTS_MAX = 64
@@ -54,15 +55,15 @@ function partsOfInput(word: string): string[] {
 
 function checkOutput({ word, options }: ReadFile, place: OptionContext): Refusal[] {
   const format = formatOf(options)
-  if (word === "ffmpeg" && !place.names.outputs.has(word)) return [secondCommand()]
+  if (word === "ffmpeg" && !place.names.outputs.has(word)) return [secondCommand(place.names.terms)]
   if (word === "/dev/null" || (format === "null" && /^(?:-|pipe:\d*|NUL)$/.test(word))) return []
   if (format === "tee") return checkTee(word, place)
   const fault = judgeFile(word, "output", place.names)
   return fault ? [{ code: fault.code, message: `output ${fault.message}` }] : []
 }
 
-function secondCommand(): Refusal {
-  const message = "a second command begins here; give several in ffmpeg_commands, one an entry"
+function secondCommand({ giveSeveral }: Terms): Refusal {
+  const message = `a second command begins here; ${giveSeveral}`
   return { code: "name_not_allowed", message }
 }
 
@@ -120,7 +121,7 @@ function checkShape({ files, trailing, lacking }: ReadCommand, names: WorkspaceN
     refusals.push({ code: "missing_value", option: lacking, message })
   }
   if (outputs === 0) {
-    const message = "the command has no output; end it with a key of output_files, or -f null -"
+    const message = `the command has no output; ${names.terms.endWithOutput}`
     refusals.push({ code: "no_output", message })
   }
   if (inputs > INPUTS_MAX) {

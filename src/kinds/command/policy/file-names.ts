@@ -1,6 +1,7 @@
 import { beginsWithProtocol, holdsUrl } from "./protocols.ts"
 import { quote } from "./refusal.ts"
 import type { Reason, Refusal } from "./refusal.ts"
+import type { Terms } from "./terms.ts"
 
 /** What a command does with a file that it names. */
 export type FileUse = "input" | "output" | "read" | "write" | "font" | "folder"
@@ -9,6 +10,7 @@ export type FileUse = "input" | "output" | "read" | "write" | "font" | "folder"
 export type WorkspaceNames = {
   inputs: Pick<ReadonlySet<string>, "has">
   outputs: ReadonlySet<string>
+  terms: Terms
 }
 
 type Fault = Pick<Refusal, "code" | "message">
@@ -19,13 +21,22 @@ const SAFE_PATTERN = /^[\p{L}\p{N}\p{M}_()+@%$*?[](?:[\p{L}\p{N}\p{M} ._()+@%$*?
 
 const CLIMBS = /(?:^|[^\p{L}\p{N}._-])\.\.(?:[/\\]|$)/u
 
-const INSTEAD: Record<FileUse, string> = {
-  input: "name a key of input_files here",
-  output: "name a key of output_files here",
-  read: "upload the file and name its key of input_files here",
-  write: "name a key of output_files here, or a plain file name",
-  font: "upload the font and name its key here, or name one that is there, as font=DejaVu Sans",
-  folder: "write . for the folder that the inputs lie in",
+/** What to write in the place of what is no file that may be used so. */
+function insteadOf(use: FileUse, terms: Terms): string {
+  switch (use) {
+    case "input":
+      return terms.nameInput
+    case "output":
+      return terms.nameOutput
+    case "read":
+      return terms.giveFile
+    case "write":
+      return `${terms.nameOutput}, or a plain file name`
+    case "font":
+      return "give the font as an input and name that here, or name one that is there, as font=DejaVu Sans"
+    case "folder":
+      return "write . for the folder that the inputs lie in"
+  }
 }
 
 /** What keeps a value from being a file of the workspace; null where it is one. */
@@ -34,11 +45,11 @@ export function judgeFile(value: string, use: FileUse, names: WorkspaceNames): F
   if (use === "folder" && /^\.?\/?$/.test(value) && value !== "/") return null
   if ((use === "font" || use === "folder") && isSystemFont(value)) return null
   const name = value.replace(/^file:(?!.*:)/i, "")
-  if (names.inputs.has(name)) return writes ? overwritesInput(name) : null
+  if (names.inputs.has(name)) return writes ? overwritesInput(name, names.terms) : null
   if (names.outputs.has(name)) return null
   const pattern = use === "input" ? SAFE_PATTERN : SAFE_NAME
   if (pattern.test(name)) return null
-  return judgePlace(value, INSTEAD[use], use) ?? oddName(value, INSTEAD[use])
+  return judgePlace(value, use, names.terms) ?? oddName(value, use, names.terms)
 }
 
 /** The fonts of the system, which every job may read. */
@@ -47,21 +58,21 @@ function isSystemFont(value: string): boolean {
 }
 
 /** What a value says of a place outside of the workspace; null where it says nothing of one. */
-export function judgePlain(value: string): Fault | null {
-  const instead = "name a key of input_files or output_files here"
-  if (holdsUrl(value) || beginsWithProtocol(value)) return judgePlace(value, instead)
+export function judgePlain(value: string, terms: Terms): Fault | null {
+  if (holdsUrl(value) || beginsWithProtocol(value)) return judgePlace(value, null, terms)
   const outside = [value, ...value.split(/[=,:|;]/)].find((part) => /^\s*(?:[/~]\S|~$)/.test(part))
   if (outside === undefined && !CLIMBS.test(value)) return null
-  return pathFault(value, instead)
+  return pathFault(value, terms.nameEither)
 }
 
-function judgePlace(value: string, instead: string, use?: FileUse): Fault | null {
+function judgePlace(value: string, use: FileUse | null, terms: Terms): Fault | null {
+  const instead = use === null ? terms.nameEither : insteadOf(use, terms)
   if (/^(?:-$|pipe:|fd:)/i.test(value)) {
     const why = "a command has no standard input or output"
     return { code: "stdio_not_allowed", message: `${quote(value)}: ${why}; ${instead}` }
   }
   if (holdsUrl(value) && !/^(?:subfile|async|cache|crypto|concatf?|data)\b/i.test(value)) {
-    const how = use === "input" ? "give the URL in input_files and name its key here" : instead
+    const how = use === "input" ? terms.giveUrl : instead
     const why = "a command reaches no network and no URL"
     return { code: "url_not_allowed", message: `${quote(value)}: ${why}; ${how}` }
   }
@@ -77,13 +88,11 @@ function pathFault(value: string, instead: string): Fault {
   return { code: "path_not_allowed", message: `${quote(value)}: ${why}; ${instead}` }
 }
 
-/** What a shell, or a text editor, would have made of a word. */
+/** Words that a shell would have read. */
+const OF_SHELLS = /^(?:&&?|\|\|?|;|\d?>>?.*|\d>&\d|<.*|#.*|\^)$|^\$\(|^`/s
+
+/** What a text editor would have made of one. */
 const SLIPS: readonly (Reason & { words: RegExp })[] = [
-  {
-    words: /^(?:&&?|\|\|?|;|\d?>>?.*|\d>&\d|<.*|#.*|\^)$|^\$\(|^`/s,
-    why: "no shell reads this",
-    instead: "leave it out, and give several commands in ffmpeg_commands",
-  },
   {
     words: /^[\u2010-\u2015\u2212]/,
     why: "this begins with a dash that is no minus sign",
@@ -101,14 +110,16 @@ const SLIPS: readonly (Reason & { words: RegExp })[] = [
   },
 ]
 
-function oddName(value: string, instead: string): Fault {
-  const slip = SLIPS.find(({ words }) => words.test(value))
+function oddName(value: string, use: FileUse, terms: Terms): Fault {
+  const slip = OF_SHELLS.test(value)
+    ? { why: "no shell reads this", instead: `leave it out, and ${terms.giveSeveral}` }
+    : SLIPS.find(({ words }) => words.test(value))
   const odd = "this is no file name of letters, digits, spaces and . _ - ( ) + @ % $ * ?"
-  const message = `${quote(value)}: ${slip?.why ?? odd}; ${slip?.instead ?? instead}`
+  const message = `${quote(value)}: ${slip?.why ?? odd}; ${slip?.instead ?? insteadOf(use, terms)}`
   return { code: "name_not_allowed", message }
 }
 
-function overwritesInput(name: string): Fault {
-  const message = `${quote(name)}: an input would be written over; name a key of output_files here`
+function overwritesInput(name: string, terms: Terms): Fault {
+  const message = `${quote(name)}: an input would be written over; ${terms.nameOutput}`
   return { code: "overwrites_input", message }
 }

@@ -146,7 +146,7 @@ const REFUSED: readonly (Reason & { names: RegExp })[] = [
   {
     names: /^(?:ddagrab|gfxcapture)$/,
     why: "records a screen, and there is none",
-    instead: "read from a key of input_files",
+    instead: "read from an input",
   },
 ]
 

@@ -7,7 +7,7 @@ const DEVICES =
 const DEVICE: ReasonFor = {
   names: DEVICES,
   why: "is a device, and a command has none",
-  instead: "read from a key of input_files or from -f lavfi, and write to a key of output_files",
+  instead: "read from an input or from -f lavfi, and write to an output",
 }
 
 const REFUSED_INPUTS: readonly ReasonFor[] = [
@@ -15,12 +15,12 @@ const REFUSED_INPUTS: readonly ReasonFor[] = [
   {
     names: "hls applehttp dash imf",
     why: "is a list of media that lie elsewhere",
-    instead: "give the playlist's URL, or each piece of media, in input_files",
+    instead: "give the playlist's URL, or each piece of media, as an input",
   },
   {
     names: "sdp rtp rtsp sap rtmp srt_live",
     why: "is a network stream, and a command has no network",
-    instead: "give a URL in input_files and name its key",
+    instead: "give a URL as an input and name it",
   },
   {
     names: "avisynth vapoursynth",
@@ -30,7 +30,7 @@ const REFUSED_INPUTS: readonly ReasonFor[] = [
   {
     names: "bluray dvdvideo",
     why: "reads a disc or a folder",
-    instead: "give the title's media file in input_files",
+    instead: "give the title's media file as an input",
   },
 ]
 
@@ -39,7 +39,7 @@ const REFUSED_OUTPUTS: readonly ReasonFor[] = [
   {
     names: "rtp rtp_mpegts rtsp sap whip webrtc",
     why: "is a network stream, and a command has no network",
-    instead: "write to a key of output_files and download it from there",
+    instead: "write to an output and download it from there",
   },
   {
     names: "hds smoothstreaming",

@@ -62,7 +62,7 @@ const REFUSED: readonly ReasonFor[] = [
     names:
       "method listen listen_timeout http_proxy headers user_agent user-agent http_user_agent http_persistent http_multiple http_seekable http_opts cookies referer post_data chunked_post multiple_requests reconnect reconnect_at_eof reconnect_streamed reconnect_delay_max reconnect_max_retries reconnect_on_network_error reconnect_on_http_error icy auth_type send_expect_100 gateway tls_verify verify verifyhost ca_file cafile cert cert_file cert_pem key_file key_pem rtsp_transport rtsp_flags localaddr localport local_rtpport rtmp_app rtmp_playpath rtmp_tcurl ice_name ice_url ice_description ice_genre authorization whip_flags stimeout",
     why: "is for a network, and a command has none",
-    instead: "leave it out: what a URL of input_files names is there before the command starts",
+    instead: "leave it out: what the URL of an input names is there before the command starts",
   },
   {
     names: "protocol_whitelist protocol_blacklist format_whitelist codec_whitelist",
@@ -72,13 +72,13 @@ const REFUSED: readonly ReasonFor[] = [
   {
     names: "use_absolute_path enable_drefs assetmaps",
     why: "lets an input open other files by name",
-    instead: "leave it out and give every file in input_files",
+    instead: "leave it out and give every file as an input",
   },
   {
     names:
       "allowed_extensions allowed_segment_extensions extension_picky seg_format_options live_start_index m3u8_hold_counters",
     why: "is for playlists, which cannot be inputs",
-    instead: "leave it out and give the playlist's URL, or the media itself, in input_files",
+    instead: "leave it out and give the playlist's URL, or the media itself, as an input",
   },
   {
     names:

@@ -1,6 +1,7 @@
 import { substitute } from "../../../../src/contract/tasks/command.ts"
 import { splitWords } from "../../../../src/kinds/command/lines.ts"
 import { checkCommand } from "../../../../src/kinds/command/policy/check.ts"
+import { COMMAND_TERMS } from "../../../../src/kinds/command/policy/terms.ts"
 import type { Refusal } from "../../../../src/kinds/command/policy/refusal.ts"
 
 const INPUTS = new Map(
@@ -36,8 +37,8 @@ export function wordsOf(line: string): string[] {
 
 /** What the policy says of words. */
 export function askWords(words: readonly string[]): Refusal[] {
-  const known = { inputs: new Set(INPUTS.values()), outputs: new Set(OUTPUTS.values()) }
-  return checkCommand(words, known)
+  const [inputs, outputs] = [new Set(INPUTS.values()), new Set(OUTPUTS.values())]
+  return checkCommand(words, { inputs, outputs, terms: COMMAND_TERMS })
 }
 
 /** What the policy says of a line without the program's name. */

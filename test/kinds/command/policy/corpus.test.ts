@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { checkCommand } from "../../../../src/kinds/command/policy/check.ts"
+import { COMMAND_TERMS } from "../../../../src/kinds/command/policy/terms.ts"
 import { substitute } from "../../../../src/contract/tasks/command.ts"
 import { inputName } from "../../../../src/contract/task.ts"
 import { splitWords } from "../../../../src/kinds/command/lines.ts"
@@ -45,6 +46,7 @@ function check(
   const known = {
     inputs: new Set(inputs.map(([, name]) => name)),
     outputs: new Set(Object.values(outputNames)),
+    terms: COMMAND_TERMS,
   }
   return [commands].flat().flatMap((line) => {
     const split = splitWords(line)

@@ -118,7 +118,7 @@ export const REFUSED_COMMANDS: Record<string, readonly RefusedCase[]> = {
     ["-i bluray:/x out_1", "protocol_not_allowed", "-i"],
     ["-f concat -safe 0 -i /lists/a.txt out_1", "path_not_allowed", "-i"],
     ["-pattern_type glob -i '/home/*' out_1", "path_not_allowed", "-i"],
-    ["-f hls -i in_list out_1", "format_not_allowed", "input_files"],
+    ["-f hls -i in_list out_1", "format_not_allowed", "as an input"],
     ["-f DASH -i in_list out_1", "format_not_allowed", "DASH"],
     ["-f:v imf -i in_list out_1", "format_not_allowed", "imf"],
     ["-f sdp -i in_list out_1", "format_not_allowed", "sdp"],
