@@ -11,6 +11,7 @@ import type {
   Kind,
 } from "../kinds/kind.ts"
 import { newId } from "../ids.ts"
+import { PRIORITY_DEFAULT } from "../kinds/create-fields.ts"
 import type { ImportUrl } from "../kinds/import-url.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
 import { withSources } from "../kinds/sources.ts"
@@ -92,7 +93,8 @@ export async function draftRequest<Input extends CreateRequest, Usable>(
   if (faults.length > 0) throw refused(given, faults)
   const { runSecondsMax, fileBytesMax } = c.get("limits")
   const limits = { runSecondsMax, fileBytesMax }
-  const facts = { ...readJobFacts(c, request), ...deploymentFacts(c), ...limits }
+  const fields = kind.createFields?.(request) ?? request
+  const facts = { ...readJobFacts(c, fields), ...deploymentFacts(c), ...limits }
   return withSources(kind.plan(request, { ...facts, inputs }), facts, inputs)
 }
 
@@ -126,9 +128,10 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
   const oversized = await judgeRoom(c, kind, inputs)
   const urls = kind.urls?.(usable) ?? []
+  const webhooks = kind.webhooks?.(usable) ?? webhooksOf(body)
   return {
     faults: [
-      ...webhooksOf(body).flatMap(({ field, url }) => webhookFaults(c, field, url)),
+      ...webhooks.flatMap(({ field, url }) => webhookFaults(c, field, url)),
       ...urls.flatMap(({ field, url }) => urlFaults(c, field, url)),
       ...unreadable,
       ...unusable,
@@ -202,7 +205,7 @@ export function readJobFacts(c: AppContext, fields: CreateRequest): JobFacts {
   return {
     origin: publicOrigin(c),
     now: Date.now(),
-    priority: fields.priority,
+    priority: fields.priority ?? PRIORITY_DEFAULT,
     metadata: fields.metadata ?? null,
     webhookUrl: webhook ? readWebhookUrl(c, webhook.field, webhook.url) : null,
     webhookForm: webhook?.field === "webhook_url" ? "job" : "native",

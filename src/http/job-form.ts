@@ -1,31 +1,46 @@
 import type { JsonKind } from "../kinds/kind.ts"
+import { anyObject, isJson, readJson } from "./request.ts"
+import type { AppContext } from "./request.ts"
 import { Problem } from "./problem.ts"
 
+type Forms = Pick<JsonKind, "isJobForm" | "jobFormFields">
+
 /**
- * Answers a create. Where its body is in the Job form, since its kind has no other or by fields that
- * this form alone has, all that is wrong with it is a 400 whose sentence names each field.
+ * Notes in which form the body of a create is: the Job form, where its kind has no other, or where it has
+ * fields that this form alone has.
  */
-export async function answerByForm<Value>(
-  { isJobForm = false, jobFormFields = {} }: Pick<JsonKind, "isJobForm" | "jobFormFields">,
-  body: object,
-  answer: () => Promise<Value>,
-): Promise<Value> {
-  const ofJobForm = Object.entries(jobFormFields).filter(([name]) => Object.hasOwn(body, name))
-  if (!isJobForm && ofJobForm.length === 0) return await answer()
-  for (const [name, refusal] of ofJobForm) {
-    if (refusal !== null) throw new Problem("invalid_request", `${name}: ${refusal}`)
-  }
-  try {
-    return await answer()
-  } catch (error) {
-    throw error instanceof Problem ? inJobForm(error) : error
-  }
+export function noteForm(c: AppContext, { jobFormFields = [] }: Forms, body: object): void {
+  c.set(
+    "isInJobForm",
+    jobFormFields.some((name) => Object.hasOwn(body, name)),
+  )
 }
 
-/** A problem as the Job form tells it: it has no details. */
-function inJobForm(problem: Problem): Problem {
-  if (problem.code !== "unprocessable") return problem
+/**
+ * A problem as the form of its create tells it: in the Job form all that is wrong with a request is a
+ * 400 whose sentence names each field, and there are no details.
+ */
+export async function tellByForm(c: AppContext, kind: Forms, problem: Problem): Promise<Problem> {
+  if (problem.code !== "unprocessable" || !(await isInJobForm(c, kind))) return problem
   const { details = [], cause } = problem.facts
   const faults = details.map(({ field, message }) => `${field}: ${message}`)
   return new Problem("invalid_request", faults.join("; ") || problem.message, { cause })
+}
+
+async function isInJobForm(c: AppContext, kind: Forms): Promise<boolean> {
+  const { isJobForm = false, jobFormFields = [] } = kind
+  if (isJobForm || jobFormFields.length === 0) return isJobForm
+  // A bad query is told before the body is read.
+  if (c.get("isInJobForm") === undefined && isJson(c)) noteForm(c, kind, await bodyOf(c))
+  return c.get("isInJobForm") ?? false
+}
+
+/** The body of a request, empty where it is none of fields. */
+async function bodyOf(c: AppContext): Promise<object> {
+  try {
+    return await readJson(c, anyObject)
+  } catch (error) {
+    if (error instanceof Problem) return {}
+    throw error
+  }
 }

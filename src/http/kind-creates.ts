@@ -6,7 +6,7 @@ import type { Created, GivenBody } from "./creates.ts"
 import { explainFile, fileTwice, noFile, withFileForm } from "./file-forms.ts"
 import type { FileForm } from "./file-forms.ts"
 import { fieldReader } from "./form-fields.ts"
-import { answerByForm } from "./job-form.ts"
+import { noteForm } from "./job-form.ts"
 import { unprocessables } from "./problem.ts"
 import { anyObject, isJson, readJson } from "./request.ts"
 import type { AppContext } from "./request.ts"
@@ -17,11 +17,14 @@ export function createsOf<Input extends CreateRequest, Usable>(
 ): (c: AppContext) => Promise<Created> {
   const { uploadField } = kind
   async function createFromJson(c: AppContext): Promise<Created> {
+    // What cannot be read is in no form that only some bodies have.
+    noteForm(c, kind, {})
     const body = await readJson(c, anyObject)
+    noteForm(c, kind, body)
     function tell(faults: Fault[]): Fault[] {
       return uploadField === undefined ? faults : explainFile(faults, body, uploadField)
     }
-    return await answerByForm(kind, body, () => create(c, kind, { body, tell }))
+    return await create(c, kind, { body, tell })
   }
   if (uploadField === undefined) return createFromJson
   const readFields = fieldReader(kind.request)
@@ -29,11 +32,10 @@ export function createsOf<Input extends CreateRequest, Usable>(
     if (isJson(c)) return await createFromJson(c)
     return await withFileForm(c, async ({ fields, storeFile }) => {
       const body = readFields(fields)
-      return await answerByForm(kind, body, () =>
-        storeFile
-          ? createWithFile(c, { ...kind, uploadField }, { body, storeFile })
-          : create(c, kind, { body, tell: tellNoFile(body, uploadField) }),
-      )
+      noteForm(c, kind, body)
+      return storeFile
+        ? await createWithFile(c, { ...kind, uploadField }, { body, storeFile })
+        : await create(c, kind, { body, tell: tellNoFile(body, uploadField) })
     })
   }
 }

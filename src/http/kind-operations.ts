@@ -14,6 +14,7 @@ import { anyObject, readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } f
 import { collectionOperations, locationOf, nameOf, statusFilter } from "./collection.ts"
 import { judgeBody } from "./creates.ts"
 import { formSchema } from "./form-fields.ts"
+import { tellByForm } from "./job-form.ts"
 import { createsOf } from "./kind-creates.ts"
 import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
@@ -92,7 +93,9 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
     operationId: `create${nameOf(title)}`,
     summary: `Create a ${title}`,
     tag: path,
+    isJobForm,
     query: NO_QUERY,
+    retell: async (c, problem) => await tellByForm(c, kind, problem),
     headers: ["Idempotency-Key", "Prefer"],
     bodies: {
       "application/json": { schema: kind.request, example: kind.example },

@@ -130,11 +130,12 @@ function successOf({ answer }: Operation): ZodOpenApiResponseObject {
 
 /** Errors by status; those of one status share a response. */
 function errorsOf(described: Operation): Record<string, ZodOpenApiResponseObject> {
-  const { isOpen = false, errors = [], method } = described
+  const { isOpen = false, isJobForm = false, errors = [], method } = described
   const withKey: ProblemCode[] = ["invalid_request", "invalid_token", "rate_limit_exceeded"]
   const ofWrites: ProblemCode[] = method === "get" ? [] : ["storage_full"]
-  const shared: ProblemCode[] = ["unprocessable", "internal", ...(isOpen ? [] : withKey)]
-  const all = [...errors, ...ofWrites, ...shared]
+  const shared: ProblemCode[] = ["internal", ...(isOpen ? [] : withKey)]
+  const ofFields: ProblemCode[] = isJobForm ? [] : ["unprocessable"]
+  const all = [...errors, ...ofWrites, ...ofFields, ...shared]
   const byStatus = Map.groupBy(new Set(all), (code) => PROBLEMS[code].status)
   return Object.fromEntries(
     [...byStatus].map(([status, those]) => [

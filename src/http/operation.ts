@@ -33,6 +33,8 @@ type Facts = {
   headers?: readonly (keyof typeof REQUEST_HEADERS)[]
   /** Bodies by media type. */
   bodies?: { [mediaType: string]: RequestBody }
+  /** Whether all that is wrong with a request is a 400, and nothing a 422. */
+  isJobForm?: boolean
   /** Errors beside those that every operation has. */
   errors?: readonly ProblemCode[]
   /** Values of path and query parameters of a request that works. */
@@ -54,6 +56,8 @@ type Specification<Query extends z.ZodObject, Answer extends z.ZodType<object>> 
   /** Query parameters; others are refused. */
   query: Query
   answer: Success<Answer>
+  /** Another way to tell a problem of the request, its query included. */
+  retell?: (c: AppContext, problem: Problem) => Promise<Problem>
   handle: (
     c: AppContext,
     query: z.output<Query>,
@@ -76,11 +80,18 @@ export const NO_QUERY = z.object({})
 export function operation<Query extends z.ZodObject, Answer extends z.ZodType<object>>(
   specified: Specification<Query, Answer>,
 ): Operation {
-  const { handle, ...facts } = specified
-  async function respond(c: AppContext): Promise<Response> {
+  const { handle, retell, ...facts } = specified
+  async function answer(c: AppContext): Promise<Response> {
     const reply = await handle(c, readQuery(specified.query, c))
     if (reply instanceof Response) return reply
     return c.json<object>(reply.body, facts.answer.status, reply.headers)
+  }
+  async function respond(c: AppContext): Promise<Response> {
+    try {
+      return await answer(c)
+    } catch (error) {
+      throw retell && error instanceof Problem ? await retell(c, error) : error
+    }
   }
   return { ...facts, respond }
 }

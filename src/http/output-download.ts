@@ -8,6 +8,7 @@ import { absentProblem, answerLink, DOWNLOAD } from "./downloads.ts"
 import { operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 import { notFound, Problem } from "./problem.ts"
+import { baseUrl } from "./request.ts"
 
 /** What is said of outputs of a kind that are no Files. */
 type OutputDownload = {
@@ -23,7 +24,12 @@ type OutputDownload = {
 
 /** `GET /<path>/{id}/{name}`: a link to an output of a job, where that is no File. */
 export function outputDownload(
-  { name: kindName, path, title }: Pick<Kind, "name" | "path" | "title">,
+  {
+    name: kindName,
+    path,
+    title,
+    outputUrl,
+  }: Pick<Kind, "name" | "path" | "title"> & Required<Pick<Kind, "outputUrl">>,
   { operationId, summary, exampleName, absent, expiry }: OutputDownload,
 ): Operation {
   return operation({
@@ -40,7 +46,9 @@ export function outputDownload(
       if (job?.kind !== kindName) throw notFound(title)
       if (job.state !== "succeeded") throw absentProblem(job, absent)
       const name = c.req.param("name") ?? ""
-      const made = job.result?.outputs.find((output) => output.name === name)
+      const made = job.result?.outputs.find(
+        (output) => output.name === name && outputUrl(baseUrl(c), job.id, output) !== null,
+      )
       if (!made) throw notFound("file")
       if (expiry?.isExpired(job, retentionOf(c.env))) {
         throw new Problem("link_expired", expiry.message)

@@ -22,6 +22,8 @@ export type App = {
     limits: Limits
     /** The database of the account. */
     database: AccountDatabase
+    /** Whether the body of a create is in the Job form; there is none before it is read. */
+    isInJobForm: boolean | undefined
   }
 }
 

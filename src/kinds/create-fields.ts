@@ -2,10 +2,22 @@ import { z } from "zod"
 
 const METADATA_PAIRS_MAX = 10
 
+/** The priority of a job whose request says none. */
+export const PRIORITY_DEFAULT = 50
+
 export const webhookUrl = z
   .string("expected a URL")
   .max(2048, "expected at most 2048 characters")
   .meta({ description: "An http or https URL that is called when the job ends.", format: "uri" })
+
+const priority = z
+  .int("expected a whole number from 0 to 100")
+  .min(0, "expected a whole number from 0 to 100")
+  .max(100, "expected a whole number from 0 to 100")
+  .meta({ description: "Jobs of the account with a higher priority start first." })
+
+/** The priority in a request that may say it elsewhere too. */
+export const optionalPriority = priority.optional()
 
 /**
  * Fields that every create takes: `webhook`, called at the end; `metadata`, echoed back; `priority`,
@@ -27,12 +39,7 @@ export const createFields = {
       maxProperties: METADATA_PAIRS_MAX,
     })
     .nullish(),
-  priority: z
-    .int("expected a whole number from 0 to 100")
-    .min(0, "expected a whole number from 0 to 100")
-    .max(100, "expected a whole number from 0 to 100")
-    .meta({ description: "Jobs of the account with a higher priority start first." })
-    .default(50),
+  priority: priority.default(PRIORITY_DEFAULT),
 }
 
 /** The part of a form that is a file; or else a field names one. */

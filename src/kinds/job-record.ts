@@ -23,7 +23,8 @@ export function statesOfJobStatus(status: JobStatus): State[] {
   return STATES.filter((state) => STATUS[state] === status)
 }
 
-const output = z.object({
+/** An output as the Job shows it. */
+export const jobOutput = z.object({
   url: z.url(),
   codec: z.string().optional(),
   resolution: z.string().optional(),
@@ -41,7 +42,7 @@ export const jobRecord = z
     kind: z.string(),
     status: z.enum(JOB_STATUSES),
     created_at: dateTime,
-    outputs: z.array(output),
+    outputs: z.array(jobOutput),
     ...jobFieldSchemas,
     retry_of: z.uuid().optional(),
     error: z.object({ code: failureCode, message: z.string() }).optional(),
@@ -63,9 +64,7 @@ export function viewJobWith(
     kind: job.kind,
     status: STATUS[job.state],
     created_at: toDateTime(job.createdAt),
-    outputs: (job.result?.outputs ?? [])
-      .filter(({ isIntermediate = false }) => !isIntermediate)
-      .map((made) => viewOutput(made, urlOf(made))),
+    outputs: viewOutputs(job, urlOf),
     ...jobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
     ...(STATUS[job.state] === "failed" && { error: errorOf(job) }),
@@ -76,7 +75,17 @@ function errorOf(job: Job) {
   return { code: job.errorCode ?? "internal", message: job.errorMessage ?? "The job failed." }
 }
 
-function viewOutput(made: Output, url: string): z.infer<typeof output> {
+/** What a job made, without what it made on the way there. */
+export function viewOutputs(
+  { result }: Pick<Job, "result">,
+  urlOf: (output: Output) => string,
+): z.infer<typeof jobOutput>[] {
+  return (result?.outputs ?? [])
+    .filter(({ isIntermediate = false }) => !isIntermediate)
+    .map((made) => viewOutput(made, urlOf(made)))
+}
+
+function viewOutput(made: Output, url: string): z.infer<typeof jobOutput> {
   return {
     url,
     ...(made.codec !== undefined && { codec: made.codec }),

@@ -1,5 +1,6 @@
 import type { z } from "zod"
 import type { Member } from "../contract/bundle.ts"
+import type { Failure } from "../contract/failure.ts"
 import type { SpeechModels } from "../contract/speech-models.ts"
 import type { TaskResult } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
@@ -58,6 +59,8 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   ): z.infer<RecordSchema>
   /** The address of an output, where that is no File's; null where it is. */
   outputUrl?(base: string, jobId: string, output: { key: string; name: string }): string | null
+  /** What a job of several tasks says of the failure of one; where left out, what the task said. */
+  explainFailure?(failure: Failure, failed: Task, tasks: readonly Task[]): Failure
   /** Why a job of this request cannot be done again; null where it can. */
   refuseRetry?(request: unknown): string | null
   /** The kept request of a job that is done again, where it names Files that come anew, by their ids. */
@@ -95,7 +98,7 @@ export type CreateRequest = {
   webhook?: string | null | undefined
   webhook_url?: string | null | undefined
   metadata?: { [name: string]: string } | null | undefined
-  priority: number
+  priority?: number | undefined
 }
 
 /** A kind whose create takes a JSON body; one maker gives it all its routes. */
@@ -123,14 +126,15 @@ export type JsonKind<
   example: unknown
   /** What can be used of a body that does not fit the schema, so that all its faults are told at once. */
   readUsable(body: object): Usable
-  /**
-   * Fields that only the Job form of its request has: whatever is wrong with a body that has one is
-   * told as a whole (400). A text says why this version refuses the field.
-   */
-  jobFormFields?: Readonly<Record<string, string | null>>
+  /** Fields that only the Job form of its request has: whatever is wrong with a body that has one is a 400. */
+  jobFormFields?: readonly string[]
   references(request: Usable): InputReference[]
   /** The URLs that the request asks to fetch, by field. */
   urls?(request: Usable): { field: string; url: string }[]
+  /** The URLs to call at the end of the job, by field, of a request that has some deeper in it too. */
+  webhooks?(request: Usable): { field: string; url: string }[]
+  /** The fields that every create has, of a request that may have them deeper in it too. */
+  createFields?(request: Input): CreateRequest
   /**
    * What is wrong with a request beyond its schema, and beyond inputs that are no single file;
    * `malformed` are fields that do not fit the schema.

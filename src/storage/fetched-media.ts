@@ -1,4 +1,5 @@
 import { and, asc, isNotNull, lt, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
 import { prefixOf } from "./objects.ts"
@@ -6,8 +7,15 @@ import { files } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import { garbage } from "./schema/uploads.ts"
 
+const isFetched = sql`source = 'fetch' and object_key is not null`
+
+/** Whether the job of a file is over since before a moment: what it fetched may be on its way on. */
+function hasEnded(before: number): SQL {
+  return sql`exists (select 1 from ${jobs} where ${jobs.id} = ${files.jobId} and ${jobs.completedAt} < ${before})`
+}
+
 /**
- * Removes some of the media, of all accounts, that were fetched before a moment, the oldest first; the
+ * Removes some of the media, of all accounts, whose fetches ended before a moment, the oldest first; the
  * results of their jobs say so. Their objects become garbage.
  */
 export async function removeFetchedMedia(
@@ -18,7 +26,7 @@ export async function removeFetchedMedia(
   const old = await database
     .select({ id, jobId, objectKey })
     .from(files)
-    .where(and(sql`source = 'fetch' and object_key is not null`, lt(completedAt, before)))
+    .where(and(isFetched, lt(completedAt, before), hasEnded(before)))
     .orderBy(asc(completedAt))
     .limit(limit)
   if (old.length === 0) return

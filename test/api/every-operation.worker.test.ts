@@ -90,17 +90,18 @@ describe("another method of the path", () => {
 })
 
 describe("an unknown query parameter", () => {
-  it.each(named)("of %s is named in a 422", async (_, operation) => {
-    const { method, example = {} } = operation
+  it.each(named)("of %s is named in the answer", async (_, operation) => {
+    const { method, example = {}, isJobForm = false } = operation
     const headers = { "x-api-key": caller.key, accept: PROBLEM_JSON }
     const query = queryOf(operation)
     query.set("nonsense", "1")
     const path = `${pathOf(operation, example)}?${query.toString()}`
     const answer = await ask(path, { method: method.toUpperCase(), headers })
-    expect(answer.status).toBe(422)
+    expect(answer.status).toBe(isJobForm ? 400 : 422)
     expect(answer.headers.get("content-type")).toBe(PROBLEM_JSON)
-    const { details } = await readProblem(answer)
-    expect(details.map(({ field }) => field)).toEqual(["nonsense"])
+    const { details, message } = await readProblem(answer)
+    expect(message).toBe("nonsense: there is no such query parameter")
+    expect(details.map(({ field }) => field)).toEqual(isJobForm ? [] : ["nonsense"])
   })
 })
 

@@ -2,7 +2,8 @@ import { z } from "zod"
 import { AUDIO_FORMATS, MEDIA_KEY, QUALITIES } from "../../contract/tasks/fetch.ts"
 import type { Progress } from "../../rpc.ts"
 import type { Job, JobResult } from "../../storage/schema/jobs.ts"
-import { fetchedUrl } from "../file-links.ts"
+import { fetchedUrl, fileUrl } from "../file-links.ts"
+import { jobOutput, viewOutputs } from "../job-record.ts"
 import type { Retention } from "../../retention.ts"
 import {
   dateTime,
@@ -34,6 +35,10 @@ export const fetchRecord = z
     width: z.int().optional(),
     height: z.int().optional(),
     expires_at: dateTime.optional(),
+    outputs: z
+      .array(jobOutput)
+      .optional()
+      .meta({ description: "The renditions, where some were asked for; they are Files." }),
     ...jobFieldSchemas,
   })
   .meta({ id: "Fetch" })
@@ -53,8 +58,14 @@ export function viewFetch(
     subtitles: isKept ? viewSubtitles(base, job.id, result) : [],
     ...(result && viewMedia(base, job.id, result, isKept)),
     ...(result && { expires_at: toDateTime(expiryOf(job, retention)) }),
+    ...(result && makesRenditions(result) && { outputs: viewRenditions(base, job) }),
     ...jobFields(job, progress),
   }
+}
+
+/** Whether an output of this key is what was fetched, and not a rendition of it. */
+export function isFetched(key: string): boolean {
+  return key === MEDIA_KEY || key.startsWith("subtitles_")
 }
 
 /** Whether what a fetch made is no longer kept. */
@@ -86,6 +97,14 @@ function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult,
       ...(media.height !== undefined && { height: media.height }),
     }),
   }
+}
+
+function makesRenditions({ outputs }: JobResult): boolean {
+  return outputs.some(({ key }) => !isFetched(key))
+}
+
+function viewRenditions(base: string, job: Job) {
+  return viewOutputs(job, ({ fileId, name }) => fileUrl(base, { id: fileId, name }))
 }
 
 function viewSubtitles(base: string, jobId: string, { outputs, fetched }: JobResult) {

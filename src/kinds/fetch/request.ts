@@ -1,7 +1,8 @@
 import { z } from "zod"
 import { AUDIO_FORMATS, QUALITIES, SUBTITLES_MAX } from "../../contract/tasks/fetch.ts"
-import { createFields } from "../create-fields.ts"
+import { createFields, optionalPriority, PRIORITY_DEFAULT, webhookUrl } from "../create-fields.ts"
 import { judgeCookies } from "./cookies.ts"
+import { fetchTranscode, usableJobFields } from "./transcode.ts"
 
 export const URL_LENGTH_MAX = 8192
 
@@ -70,7 +71,12 @@ export const fetchRequest = z
           description:
             "Cookies in Netscape's format, for this fetch alone: they are never shown and not kept.",
         }),
+      transcode: fetchTranscode.optional(),
       ...createFields,
+      priority: optionalPriority.meta({ default: PRIORITY_DEFAULT }),
+      webhook_url: webhookUrl
+        .nullish()
+        .meta({ description: "The same as webhook, which it is called with the Job; not both." }),
     },
     "expected an object of fields",
   )
@@ -86,6 +92,8 @@ const usableRequest = z.object({
   audio_format: z.string().optional().catch(undefined),
   start: z.number().optional().catch(undefined),
   end: z.number().optional().catch(undefined),
+  ...usableJobFields,
+  transcode: z.object(usableJobFields).optional().catch(undefined),
 })
 
 export type UsableFetch = z.output<typeof usableRequest>

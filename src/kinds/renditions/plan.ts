@@ -5,6 +5,9 @@ import type { JobDraft, JobFacts, TaskDraft } from "../../storage/job-drafts.ts"
 import { renditionNames } from "./names.ts"
 import type { RenditionRequest } from "./request.ts"
 
+/** The key of the one input of a task that makes renditions. */
+export const SOURCE_KEY = "source"
+
 /** The task that makes renditions, and the files that they become. */
 export function draftRenditions(
   facts: JobFacts & { runSecondsMax: number },

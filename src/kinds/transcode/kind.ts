@@ -10,12 +10,10 @@ import { keptInput, withNewInput } from "../kept-input.ts"
 import { jsonKind } from "../kind.ts"
 import type { DoneTasks, Finish, PlanFacts } from "../kind.ts"
 import { finishRenditions } from "../renditions/finish.ts"
-import { draftRenditions } from "../renditions/plan.ts"
+import { draftRenditions, SOURCE_KEY } from "../renditions/plan.ts"
 import { judgeWebhooks } from "../webhook-fields.ts"
 import { EXAMPLE, readUsable, transcodeRequest } from "./request.ts"
 import type { TranscodeRequest, UsableTranscode } from "./request.ts"
-
-const SOURCE_KEY = "source"
 
 /** What of the request its job keeps beside it: the File that the source is, and its name. */
 const keptSource = keptInput.extend({ source_name: z.string() })

@@ -35,7 +35,7 @@ export const transcribe = jsonKind({
   uploadField: "file_url",
   example: EXAMPLE,
   readUsable,
-  jobFormFields: { source: null },
+  jobFormFields: ["source"],
   references,
   inputField: () => "file_url",
   judge: judgeTranscribe,

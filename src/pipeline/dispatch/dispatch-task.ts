@@ -55,7 +55,7 @@ export async function dispatchTask(
   if (!task) return "superseded"
   const failure = goneFailure(claimed) ?? (await sizeFailure(env, claimed))
   if (failure) {
-    await endJob(env, { accountId, jobId }, { state: "failed", failure })
+    await endJob(env, { accountId, jobId }, { state: "failed", failure, taskId })
     return "gone"
   }
   const { fence } = claimed.task
@@ -71,11 +71,11 @@ function goneFailure({ inputs }: ClaimedTask): Failure | null {
   return inputFailure(inputs.map(({ key, file }) => ({ key, readiness: file ? "ready" : "gone" })))
 }
 
-/** Why a task cannot start of which an input turned out too large when it was brought in. */
+/** Why a task cannot start of which an input turned out too large when its job brought it in. */
 async function sizeFailure(env: Env, { task, inputs, plan }: ClaimedTask): Promise<Failure | null> {
   const files = inputs.flatMap(({ file }) => file ?? [])
-  const isAnyImported = files.some(({ source }) => source === "import")
-  if (plan === null || !isAnyImported || isOfInput(task)) return null
+  const isAnyBroughtIn = files.some(({ source }) => source === "import" || source === "fetch")
+  if (plan === null || !isAnyBroughtIn || isOfInput(task)) return null
   const room = await findInputRoom(env, limitsOf(plan, settingsOf(env)), [poolOfTask(task)])
   const why = describeOversize(new Map(files.map(({ id, sizeBytes }) => [id, sizeBytes])), room)
   if (why === null) return null

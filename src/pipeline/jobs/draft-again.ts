@@ -49,7 +49,8 @@ export function draftAgain(before: JobSnapshot, inputs: TaskInputRow[]): JobDraf
     const own = files.find((file) => file.id === input.fileId)
     if (!own) return input
     const output = outputs.find((file) => file.outputKey === own.outputKey)
-    return { ...input, fileId: output?.id ?? id }
+    // What another task of the job makes is still to come.
+    return output ? { ...input, fileId: output.id, source: output } : { ...input, fileId: id }
   }
   function taskAgain(task: Task) {
     const own = inputs.filter((input) => input.taskId === task.id)

@@ -1,4 +1,5 @@
 import type { Failure } from "../../contract/failure.ts"
+import { kindOf } from "../../kinds/registry.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { isOfCaller } from "../../storage/schema/states.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
@@ -22,13 +23,19 @@ export function nameInputs(keys: readonly string[]): string {
 
 /**
  * Why a job fails whose task failed for good: an import that others of its tasks wait for names the
- * inputs that it was for.
+ * inputs that it was for, and of other tasks its kind may say which it was.
  */
-export function jobFailure({ inputs }: JobSnapshot, { id }: Task, failure: Failure): Failure {
+export function jobFailure(
+  { job, tasks, inputs }: JobSnapshot,
+  task: Task,
+  failure: Failure,
+): Failure {
+  const { id } = task
   const keys = inputs.flatMap(({ fileId, awaitsProbe, key }) =>
     fileId === id && awaitsProbe ? [key] : [],
   )
-  return keys.length === 0 ? failure : inputFailed(keys, failure)
+  if (keys.length > 0) return inputFailed(keys, failure)
+  return kindOf(job.kind).explainFailure?.(failure, task, tasks) ?? failure
 }
 
 /** The task that makes an import's file and failed, whose failure is the file's own. */

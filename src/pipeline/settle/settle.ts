@@ -16,6 +16,7 @@ import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { wholeSnapshot } from "../../storage/whole-rows.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 import { enqueueDelivery, makeEndDelivery } from "../webhooks/outbox.ts"
+import { jobFailure } from "./input-failures.ts"
 import { endTransition, readReport, reportTransition } from "./transitions.ts"
 import type { TerminalReport } from "./transitions.ts"
 
@@ -77,15 +78,20 @@ export async function settle(
   return { outcome: "repeated", taskIds }
 }
 
-/** Ends a job that is still open, for a reason of ours; the ids of its tasks, none if it was over. */
+/**
+ * Ends a job that is still open, for a reason of ours, which may be one of a task of it; the ids of its
+ * tasks, none if it was over.
+ */
 export async function endJob(
   env: Env,
   job: JobId,
-  end: { state: FinalState; failure: Failure },
+  { state, ...end }: { state: FinalState; failure: Failure; taskId?: string },
 ): Promise<string[]> {
   function compute(snapshot: JobSnapshot): Transition | null {
     if (isFinal(snapshot.job.state)) return null
-    return endTransition(snapshot, { ...end, now: Date.now() })
+    const task = snapshot.tasks.find(({ id }) => id === end.taskId)
+    const failure = task ? jobFailure(snapshot, task, end.failure) : end.failure
+    return endTransition(snapshot, { state, failure, now: Date.now() })
   }
   const { applied, taskIds } = await transitionJob(env, job, compute, { needsValues: false })
   return applied ? taskIds : []

@@ -18,7 +18,7 @@ export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 
 /**
  * `fetch` is what a fetch made, and `transcript` what a transcription did: no Files of the account,
- * and never inputs.
+ * and inputs of no other job.
  */
 export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]

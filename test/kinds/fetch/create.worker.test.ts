@@ -122,18 +122,6 @@ describe("POST /fetch", () => {
     expect(fault?.message).toContain(message)
   })
 
-  it.each([
-    [{ transcode: {} }, /^transcode: it is not supported yet/],
-    [{ webhook_url: "https://a.example/" }, /names it webhook\.$/],
-  ])("refuses %o, of the Job form, as a whole", async (fields, message) => {
-    const answer = await create({ url: URL, nonsense: 1, ...fields })
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({
-      code: "invalid_request",
-      message: expect.stringMatching(message),
-    })
-  })
-
   it("names all faults at once, and never a cookie", async () => {
     const cookies = "a.example\tTRUE\t/\tFALSE\t0\tname\tvery-s3cret"
     const answer = await create({ url: "http://10.0.0.1/", quality: 1, start: 5, end: 1, cookies })
