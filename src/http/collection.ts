@@ -139,7 +139,10 @@ export function locationOf(c: AppContext, { path }: Pick<Kind, "path">, id: stri
   return `${baseUrl(c)}/${path}/${id}`
 }
 
-/** `Command` for `command`: how ids of operations name a kind. */
+/** `Command` for `command`, and so of each word: how ids of operations name a kind. */
 export function nameOf(title: string): string {
-  return title.charAt(0).toUpperCase() + title.slice(1)
+  return title
+    .split(" ")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("")
 }

@@ -46,6 +46,10 @@ export const jobRecord = z
     ...jobFieldSchemas,
     retry_of: z.uuid().optional(),
     error: z.object({ code: failureCode, message: z.string() }).optional(),
+    processing_errors: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "The error in a sentence, then what the tool that failed said last." }),
   })
   .meta({ id: "Job" })
 
@@ -67,12 +71,17 @@ export function viewJobWith(
     outputs: viewOutputs(job, urlOf),
     ...jobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
-    ...(STATUS[job.state] === "failed" && { error: errorOf(job) }),
+    ...(STATUS[job.state] === "failed" && failureOf(job)),
   }
 }
 
-function errorOf(job: Job) {
-  return { code: job.errorCode ?? "internal", message: job.errorMessage ?? "The job failed." }
+function failureOf(job: Job): Pick<JobRecord, "error" | "processing_errors"> {
+  const { errorLines: lines } = job
+  const error = {
+    code: job.errorCode ?? "internal",
+    message: job.errorMessage ?? "The job failed.",
+  }
+  return { error, ...(lines?.length && { processing_errors: [error.message, ...lines] }) }
 }
 
 /** What a job made, without what it made on the way there. */

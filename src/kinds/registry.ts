@@ -2,6 +2,7 @@ import type { TaskWork } from "../contract/task.ts"
 import type { TaskDefinition } from "../contract/tasks/definition.ts"
 import { command } from "./command/kind.ts"
 import { fetch } from "./fetch/kind.ts"
+import { ffmpeg } from "./ffmpeg/kind.ts"
 import { file } from "./file/kind.ts"
 import { metadata } from "./metadata/kind.ts"
 import { normalize } from "./normalize/kind.ts"
@@ -26,6 +27,7 @@ const KINDS: readonly (Kind | AnyJsonKind)[] = [
   normalize,
   transcribe,
   transcode,
+  ffmpeg,
 ]
 
 const kinds = new Map<string, Kind>(KINDS.map((kind) => [kind.name, kind]))

@@ -50,7 +50,8 @@ export function substitute(words: readonly string[], names: Names): string[] {
   })
 }
 
-function isFilterArgument(words: readonly string[], index: number): boolean {
+/** Whether a word is the graph of an option, or of a source that lavfi makes. */
+export function isFilterArgument(words: readonly string[], index: number): boolean {
   const option = words[index - 1]
   if (option === undefined) return false
   if (FILTER_OPTION.test(option)) return true

@@ -3,15 +3,15 @@ import { fileKey } from "../../contract/task.ts"
 import { createFields } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
 
-const FILES_MAX = 64
+export const FILES_MAX = 64
 const COMMANDS_MAX = 20
-const LINE_LENGTH_MAX = 64 * 1024
-const NAME_LENGTH_MAX = 2048
+export const COMMAND_LENGTH_MAX = 64 * 1024
+export const NAME_LENGTH_MAX = 2048
 
 const line = z
   .string("expected a text")
   .min(1, "it is empty")
-  .max(LINE_LENGTH_MAX, `expected at most ${LINE_LENGTH_MAX} characters`)
+  .max(COMMAND_LENGTH_MAX, `expected at most ${COMMAND_LENGTH_MAX} characters`)
 
 /** A map of keys to texts; `what` names the field in its errors. */
 function keyed(what: string, lengthMax: number) {
