@@ -57,7 +57,7 @@ function judgeUnknownInputs({ script, words }: ReadFfmpeg): CommandFault[] {
     const { kind, word } = file
     if (kind !== "input" || lastValue(file, "f")?.toLowerCase() === "lavfi") return false
     if (/^(?:in|out)_\w+$/.test(word) || word.includes("%")) return false
-    return checkOutputName(word) === null && !keys.has(word.replace(/\.[^.]*$/, ""))
+    return isName(word) && !keys.has(word.replace(/\.[^.]*$/, ""))
   })
   return unknown.map(({ word }) => ({
     field: "command",
@@ -74,9 +74,20 @@ function judgeOtherOutputs({ words, output }: ReadFfmpeg): CommandFault[] {
   const written = readCommand(named)
     .files.filter(isWritten)
     .map(({ word }) => word)
-  if (written.length < 2 || !written.includes(output.name)) return []
   const others = written.filter((word) => word !== output.name)
+  if (!written.includes(output.name)) {
+    // It is the value of an option, and what is written is of it; unless it stands within a word.
+    const altered = others.find((word) => word.startsWith(output.name) && isName(word))
+    if (altered === undefined) return []
+    const message = `the command writes ${quote(altered)}, and its output is ${quote(output.name)}: write {{out_1}} as a word of its own`
+    return [{ field: "command", code: "unused_output", message }]
+  }
+  if (written.length < 2) return []
   const what = others.length > 0 ? others.map(quote).join(", ") : `${quote(output.name)} twice`
   const message = `the command writes ${what} beside its one output, ${quote(output.name)}; leave it out, or use POST /commands, which has several outputs`
   return [{ field: "command", code: "too_many_outputs", message }]
+}
+
+function isName(word: string): boolean {
+  return checkOutputName(word) === null
 }

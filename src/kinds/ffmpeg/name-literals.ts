@@ -50,7 +50,8 @@ function nameInGraph(graph: string, literals: readonly (readonly [string, string
 
 /** Whether the whole value that begins here is this text. */
 function isValue(graph: string, begin: number, text: string, quote: string): boolean {
-  if (!graph.startsWith(text, begin)) return false
+  // An equal slice is found by one comparison of memory; `startsWith` takes each character by itself.
+  if (graph.slice(begin, begin + text.length) !== text) return false
   const behind = graph.slice(begin + text.length, begin + text.length + quote.length + 1)
   if (!behind.startsWith(quote)) return false
   const next = behind.slice(quote.length)

@@ -187,6 +187,13 @@ describe("a fault names its field", () => {
         'command: output "/tmp/out.mp4": paths and folders are not allowed, since a command has one folder and nothing else; name the output here, as {{out_1}} with output_filename',
       ],
     ],
+    [
+      "-i in_1 {{out_1}}.mp4",
+      "a",
+      [
+        'command: the command writes "a.mp4", and its output is "a": write {{out_1}} as a word of its own',
+      ],
+    ],
     ["-i in_1 -vf", "a.mp4", ["command: -vf lacks its value; write one after it"]],
     [
       "-i in_1 a$b.mp4",
