@@ -4,6 +4,7 @@ import {
   CLASS_PIXELS,
   KEYFRAME_SECONDS,
   RATE_CONTROL,
+  SVT_RATE_PARAMETERS,
   THREADS_MAX,
   VIDEO_PRESETS,
 } from "./presets.ts"
@@ -118,9 +119,12 @@ function vp9Arguments(choice: Choice): string {
   )
 }
 
-function svtArguments(choice: Choice): string {
-  const { speed, gop, threads } = choice
-  return `-preset ${speed} ${rateArguments(choice)} -g ${gop} -svtav1-params lp=${threads}`
+function svtArguments({ target, crf, speed, gop, threads }: Choice): string {
+  const { bitrateKbps } = target
+  // Only with a constant quality does it take a -maxrate.
+  const rate = bitrateKbps === null ? `-crf ${crf}` : `-b:v ${bitrateKbps}k`
+  const parameters = [`lp=${threads}`, ...(bitrateKbps === null ? [] : SVT_RATE_PARAMETERS)]
+  return `-preset ${speed} ${rate} -g ${gop} -svtav1-params ${parameters.join(":")}`
 }
 
 /** For pictures that are too small for SVT-AV1, at a speed at which their smallness costs nothing. */
