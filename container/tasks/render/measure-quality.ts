@@ -56,7 +56,7 @@ const SHARE_MAX = 0.1
 const SHARE_PLANNED = 0.08
 
 /** What the first place of a group may take, where the share of a short encode is less. */
-const FIRST_PLACE_MS_MIN = 2000
+const FIRST_PLACE_MS_MIN = 5000
 
 /** Frames of a place, and of the one place of an encode whose share is hardly a start of ffmpeg. */
 const PLACE_FRAMES = 12
@@ -80,7 +80,7 @@ const PRE_ROLLS: readonly PreRoll[] = [
  * Measures how like their source renditions are, by VMAF where ffmpeg has it and else by SSIM, as
  * the mean of frames in up to 16 places of the film. It takes up to a tenth of `encodeMs`, which all
  * of them took together; at least though, for four renditions each, one place of four frames, which
- * is a start of ffmpeg and the way there from a keyframe, within two seconds, and where that has led
+ * is a start of ffmpeg and the way there from a keyframe, within five seconds, and where that led
  * to none, four at the start of the film, within as much. It fails no job: what cannot be measured is
  * logged and left out. Throws only where the run is to end.
  */

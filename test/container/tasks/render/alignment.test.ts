@@ -14,6 +14,8 @@ const X264 = "-c:v libx264 -preset veryfast -crf 12 -bf 3 -c:a aac"
 const SCALE = "scale=96:54:flags=bicubic,format=yuv420p"
 const NTSC = [30_000, 1001] as const
 const FRAMES = 4
+/** The shortest source ends soon after it. */
+const LAST_SECONDS = 4.2
 /** SSIM of frames of a rendition that lost nothing, beside their source and another frame of it. */
 const EXACT = 0.9995
 const OTHER_FRAME = 0.98
@@ -24,6 +26,8 @@ type Case = {
   words: string
   filters: string
   rate: readonly [number, number]
+  /** Which sound the rendition has; without it the first. */
+  sound?: number
   /** How long before a place it is sought, where 0.5 s is not enough. */
   seekSeconds?: number
   /** What of the source is cut and packed anew. */
@@ -58,6 +62,15 @@ const CASES: Case[] = [
     title: "MPEG-TS that begins late, sound first, with open groups of pictures",
     name: "late.ts",
     words: `${MOVING} ${X264} -x264-params open-gop=1:scenecut=0:keyint=50 -output_ts_offset 5000`,
+    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    rate: NTSC,
+    seekSeconds: 2.5,
+  },
+  {
+    title: "MPEG-TS whose first sound, which begins earlier, is not taken",
+    name: "sounds.ts",
+    words: `${MOVING} -f lavfi -i sine=d=6 -filter_complex [0:v]setpts=PTS+0.5/TB[v];[2:a]asetpts=PTS+0.7/TB[a] -map [v] -map 1:a -map [a] ${X264} -g 30 -copyts`,
+    sound: 1,
     filters: `fps=30000/1001:start_time=0,${SCALE}`,
     rate: NTSC,
     seekSeconds: 2.5,
@@ -100,14 +113,15 @@ describe("frames of a rendition are compared with those that they were made of",
   test.for(CASES)("$title", async (each) => {
     await lab.make(each.name, each.words)
     if (each.cut) await lab.make(each.cut.name, each.cut.words)
-    const source = await lab.describe(each.cut?.name ?? each.name)
+    const source = await lab.describe(each.cut?.name ?? each.name, each.sound)
     const made = await lab.encode(source, {
       name: `${each.name}.mp4`,
       ...each.rendition,
       filters: each.filters,
       rate: each.rate,
+      ...(each.sound !== undefined && { sound: each.sound }),
     })
-    const last = Math.floor(((source.durationSeconds ?? 0) * each.rate[0]) / each.rate[1]) - 12
+    const last = Math.floor((LAST_SECONDS * each.rate[0]) / each.rate[1])
     for (const first of [0, Math.round(last / 2) + 3, last]) {
       const exact = await compare(source, made, first, each.seekSeconds)
       expect(exact, `from frame ${first}`).toHaveLength(FRAMES)

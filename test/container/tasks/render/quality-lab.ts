@@ -3,10 +3,12 @@ import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { z } from "zod"
 import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
 import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
+import { outputStart } from "../../../../container/tools/quality/output-start.ts"
 import type { MeasureContext } from "../../../../container/tasks/render/compare-place.ts"
 import type {
   MadeRendition,
@@ -23,8 +25,8 @@ export type QualityLab = AsyncDisposable & {
   make(name: string, words: string): Promise<string>
   /** A rendition of the first video of a source and its first sound, as a render task makes them. */
   encode(source: RenditionSource, as: Encode): Promise<MadeRendition>
-  /** A source as a measurement is told of it. */
-  describe(name: string): Promise<RenditionSource>
+  /** A source as a measurement is told of it, whose sound is the first or another. */
+  describe(name: string, sound?: number): Promise<RenditionSource>
 }
 
 type Encode = {
@@ -33,7 +35,24 @@ type Encode = {
   rate: readonly [frames: number, seconds: number]
   /** The encoder; without it nothing is lost. */
   words?: string
+  /** Which sound it has, if there is one. */
+  sound?: number
 }
+
+const probed = z.object({
+  format: z.object({
+    format_name: z.string(),
+    start_time: z.coerce.number(),
+    duration: z.coerce.number(),
+  }),
+  streams: z.array(
+    z.object({
+      index: z.int(),
+      codec_type: z.string(),
+      start_time: z.coerce.number().catch(0),
+    }),
+  ),
+})
 
 const LOSSLESS = "-c:v libx264 -preset ultrafast -qp 0 -bf 3"
 
@@ -51,8 +70,8 @@ export async function openQualityLab({
   const taskSandbox = openTaskSandbox(sandbox)
   const taskId = crypto.randomUUID()
   const workspace = await makeWorkspace(workDir, { taskId, fence: 1 }, taskSandbox.uid)
-  async function probe(name: string, entries: string): Promise<string> {
-    const words = ["-v", "error", "-show_entries", entries, "-of", "csv=p=0", name]
+  async function probe(name: string, entries: string, form = "csv=p=0"): Promise<string> {
+    const words = ["-v", "error", "-show_entries", entries, "-of", form, name]
     return (await run("ffprobe", words, { cwd: workspace })).stdout.trim()
   }
   async function make(name: string, words: string): Promise<string> {
@@ -71,9 +90,10 @@ export async function openQualityLab({
     },
     files: () => readdir(workspace),
     make,
-    async encode({ name: source, videoStream }, { name, filters, rate, words = LOSSLESS }) {
+    async encode({ name: source, videoStream }, as) {
+      const { name, filters, rate, words = LOSSLESS, sound = 0 } = as
       const gop = Math.round((2 * rate[0]) / rate[1])
-      const graph = `-filter_complex [0:${videoStream}]${filters}[v] -map [v] -map 0:a:0?`
+      const graph = `-filter_complex [0:${videoStream}]${filters}[v] -map [v] -map 0:a:${sound}?`
       const keyframes = `-g ${gop} -keyint_min ${gop} -sc_threshold 0`
       await make(name, `-noautorotate -i ${source} ${graph} ${words} ${keyframes}`)
       const [width = 0, height = 0] = (await probe(name, "stream=width,height"))
@@ -82,15 +102,18 @@ export async function openQualityLab({
       const frameRate = { frames: rate[0], seconds: rate[1] }
       return { key: name, name, filters, frameRate, width, height }
     },
-    async describe(name) {
-      const [start, duration] = (await probe(name, "format=start_time,duration")).split(",")
-      const videos = await probe(name, "stream=index,codec_type")
-      const videoStream = Number(/^(\d+),video/m.exec(videos)?.[1])
+    async describe(name, sound = 0) {
+      const entries = "format=format_name,start_time,duration:stream=index,codec_type,start_time"
+      const { format, streams } = probed.parse(JSON.parse(await probe(name, entries, "json")))
+      const video = streams.find(({ codec_type: type }) => type === "video")
+      const audio = streams.filter(({ codec_type: type }) => type === "audio")[sound]
+      const file = { formatName: format.format_name, startSeconds: format.start_time }
+      const starts = [video, audio].flatMap((stream) => (stream ? [stream.start_time] : []))
       return {
         name,
-        videoStream,
-        startSeconds: Number(start),
-        durationSeconds: Number(duration),
+        videoStream: video?.index ?? 0,
+        startSeconds: outputStart(file, starts),
+        durationSeconds: format.duration,
       }
     },
     async [Symbol.asyncDispose]() {
