@@ -46,7 +46,7 @@ export type Kind<RecordSchema extends z.ZodType<object> = z.ZodType<object>> = {
   inputField: (key: string) => string
   /**
    * Called with all tasks that are done whenever one is; not with those that bring in inputs and probe
-   * them, which mean the same to every kind.
+   * them, which mean the same to every kind, and whose Files are as these tasks made them.
    */
   finish(done: DoneTasks): Finish
   /** The record that GET answers and webhooks carry. */

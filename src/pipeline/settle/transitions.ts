@@ -3,6 +3,7 @@ import { isOversized } from "../../contract/oversized.ts"
 import { oversizedReport } from "../../contract/report.ts"
 import type { Report } from "../../contract/report.ts"
 import { finishInput, isOfInput, resultWithout } from "../../kinds/finish-inputs.ts"
+import type { InputFinish } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition, kindOf } from "../../kinds/registry.ts"
 import { attemptPrefix, attemptPrefixes, RESUMABLE_FENCE } from "../../storage/objects.ts"
 import type { Finish } from "../../kinds/kind.ts"
@@ -161,8 +162,9 @@ function finishTransition(
   )
   const tasks = [...earlier, { task, result: report.result }]
   const own = tasks.filter((each) => !isOfInput(each.task))
-  const finish = kindOf(job.kind).finish({ job, files, tasks: own })
   const input = isOfInput(task) ? finishInput(snapshot, { task, result: report.result }, now) : null
+  const known = setFiles(files, input?.files ?? [])
+  const finish = kindOf(job.kind).finish({ job, files: known, tasks: own })
   const made = [
     ...finish.files.map(({ id, set }) => ({ id, set: { ...done, ...set } })),
     ...(input?.files ?? []),
@@ -182,6 +184,12 @@ function finishTransition(
     files: made.filter(({ id }) => open.has(id)),
     garbage: unusedPrefixes(task, files, made).map((prefix) => ({ prefix })),
   }
+}
+
+/** Files as they are once they are changed. */
+function setFiles(files: readonly File[], changes: InputFinish["files"]): File[] {
+  const sets = new Map(changes.map(({ id, set }) => [id, set]))
+  return files.map((file) => ({ ...file, ...sets.get(file.id) }))
 }
 
 /**
