@@ -66,7 +66,7 @@ async function outputsOf(id: string): Promise<Record<string, unknown>[]> {
   return shown.outputs
 }
 
-function fileUrl(name: string) {
+function fileUrl(name: string): unknown {
   return expect.stringMatching(new RegExp(`^${FILE}/${name.replaceAll(".", String.raw`\.`)}$`))
 }
 
@@ -107,15 +107,15 @@ describe("the outputs of a Job", () => {
   })
 
   it("are files and bundles, of a command", async () => {
-    const { jobId, store, finish } = await startTask(caller, { out_1: "a.png", out_2: "p.m3u8" })
-    const member = await store("out_2", "p.m3u8", "#EXTM3U")
+    const task = await startTask(caller, { out_1: "a.png", out_2: "p.m3u8" })
+    const member = await task.store("out_2", "p.m3u8", "#EXTM3U")
     const [picture] = renderResult("out_1").outputs
     if (!picture) throw new Error("there is no picture")
     const { quality, ...report } = picture
     expect(quality).toBeDefined()
     const bundle = { key: "out_2", size_bytes: 7, content_type: "application/vnd.apple.mpegurl" }
-    await finish([report, { ...bundle, members: [member], duration_seconds: 2.5 }])
-    expect(await outputsOf(jobId)).toEqual([
+    await task.finish([report, { ...bundle, members: [member], duration_seconds: 2.5 }])
+    expect(await outputsOf(task.jobId)).toEqual([
       {
         url: fileUrl("a.png"),
         codec: "hevc",
