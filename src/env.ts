@@ -4,10 +4,10 @@ import type { Retention } from "./retention.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
 import type { PoolBinding } from "./runner/pools.ts"
 import { settings } from "./settings.ts"
-import type { FetchSecretName, Settings } from "./settings.ts"
+import type { SecretName, Settings } from "./settings.ts"
 
 export type Env = Record<keyof Settings, string | undefined> &
-  Partial<Record<FetchSecretName, string>> &
+  Partial<Record<SecretName, string>> &
   Record<PoolBinding, DurableObjectNamespace<RunnerRpc>> & {
     DB: D1Database
     MEDIA: R2Bucket
@@ -18,6 +18,8 @@ export type Env = Record<keyof Settings, string | undefined> &
     RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
     /** The way to a runner that is a plain process, where users' URLs take another one. */
     RUNNER?: Fetcher
+    /** The way to the stores of S3_SOURCES, and to nothing else, where users' URLs take another one. */
+    S3?: Fetcher
     /** Says how much room the disk of the state has, where that is a disk of this machine. */
     DISK?: Fetcher
   }

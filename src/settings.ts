@@ -3,6 +3,7 @@ import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/prot
 import { ytdlpVersion } from "./contract/ytdlp-version.ts"
 import { judgeCookies } from "./kinds/fetch/cookies.ts"
 import { INSTANCE_TYPES } from "./runner/instance-types.ts"
+import { describeS3Issue, s3Sources } from "./s3-sources.ts"
 
 const count = z.coerce.number().int().positive()
 const instanceType = z.enum(INSTANCE_TYPES).optional()
@@ -104,15 +105,28 @@ export const fetchSecrets = z.object({
   YTDLP_VERSION: ytdlpVersion,
 })
 
-export const fetchSecretNames = fetchSecrets.keyof().options
+/** What the Worker alone may know, a secret of it on Cloudflare: no runner is told. */
+export const workerSecrets = z.object({
+  /** Buckets that inputs may be read from (`s3://bucket/key`), and the credentials for that. */
+  S3_SOURCES: z.string().superRefine((text, context) => {
+    const { error } = s3Sources.safeParse(text)
+    if (error) context.addIssue({ code: "custom", message: describeS3Issue(error) })
+  }),
+})
 
-export type FetchSecretName = (typeof fetchSecretNames)[number]
+const secrets = z.object({ ...fetchSecrets.shape, ...workerSecrets.shape })
+
+export const workerSecretNames = workerSecrets.keyof().options
+/** Names of all secrets that an operator may set; those that are made are settings. */
+export const secretNames = secrets.keyof().options
+
+export type SecretName = (typeof secretNames)[number]
 
 /** What is wrong with the secrets of an environment, a sentence each that does not show them. */
-export function problemsOfFetchSecrets(environment: Record<string, string | undefined>): string[] {
-  return fetchSecretNames.flatMap((name) => {
+export function problemsOfSecrets(environment: Record<string, string | undefined>): string[] {
+  return secretNames.flatMap((name) => {
     const { [name]: value } = environment
-    const error = value ? fetchSecrets.shape[name].safeParse(value).error : null
+    const error = value ? secrets.shape[name].safeParse(value).error : null
     return error ? [`${name}: ${error.issues[0]?.message}.`] : []
   })
 }

@@ -1,13 +1,16 @@
+import { isS3Url } from "../../src/contract/s3-url.ts"
 import { importTask } from "../../src/contract/tasks/import.ts"
 import type { ImportResult, ImportWork } from "../../src/contract/tasks/import.ts"
 import { makeDial } from "../egress/dial.ts"
 import { callerFailure } from "../failures.ts"
 import { formatBytes } from "../tools/format-bytes.ts"
 import { UploadLostError } from "../transfer/part-upload.ts"
+import { askStore } from "../transfer/web/ask-store.ts"
+import { askWeb } from "../transfer/web/ask-web.ts"
 import { decodeBody } from "../transfer/web/decode-body.ts"
 import { followSource } from "../transfer/web/follow-source.ts"
 import { openSource, WEB_LIMITS } from "../transfer/web/open-source.ts"
-import type { WebLimits, WebRequest } from "../transfer/web/open-source.ts"
+import type { Ask, WebLimits, WebRequest } from "../transfer/web/open-source.ts"
 import { peek } from "../transfer/web/peek.ts"
 import { SourceChangedError, SourceError } from "../transfer/web/source-error.ts"
 import { importPage } from "./import/import-page.ts"
@@ -84,16 +87,16 @@ async function importOnce(
   work: ImportWork,
   { limits, deadline, endsMs, stop }: Bounds & { stop: AbortController },
 ): Promise<ImportOutcome> {
-  const { allowedHosts, proxy, sites } = context.settings.egress
   const signal = AbortSignal.any([context.signal, deadline, stop.signal])
-  const dial = makeDial({ allowedHosts, upstream: proxy })
-  const request: WebRequest = { url: new URL(work.url), dial, sites, signal, limits }
+  const isObject = isS3Url(work.url)
+  const ask = isObject ? askStore(context.io) : askOnWeb(context)
+  const request: WebRequest = { url: new URL(work.url), ask, signal, limits }
   const answer = await openSource(request)
   const { facts, response } = answer
   const onPosition = reportProgress(context, facts.length)
   const sent = followSource(request, facts, { answer, position: 0, onPosition })
   const { head, whole } = await peek(await decodeBody(sent, facts.codings), HEAD_BYTES)
-  if (kindOfSource(head, facts.contentType) === "page") {
+  if (!isObject && kindOfSource(head, facts.contentType) === "page") {
     stop.abort(new Error("It is a page."))
     return await importPage(context, work, endsMs - performance.now())
   }
@@ -117,6 +120,11 @@ async function importOnce(
   const { sizeBytes: size_bytes, isResumable: is_resumable } = stored
   const result = { name: named.name, size_bytes, content_type: contentType, is_resumable }
   return { result: { kind: "import", ...result } }
+}
+
+function askOnWeb({ settings }: RunContext): Ask {
+  const { allowedHosts, proxy, sites } = settings.egress
+  return askWeb(makeDial({ allowedHosts, upstream: proxy }), sites)
 }
 
 /** Ends a body that has more bytes than a file may have. */

@@ -1,7 +1,10 @@
+import type { IncomingMessage } from "node:http"
 import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contract/protocol.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { RunnerError } from "../failures.ts"
 import type { RunnerSettings } from "../settings.ts"
+import { openAnswer } from "./open-answer.ts"
+import type { Opening } from "./open-answer.ts"
 import { sendBytes } from "./send-bytes.ts"
 
 export type IoRequest = {
@@ -20,6 +23,8 @@ export type IoClient = {
    * throws its abort reason; other 4xx throw a RunnerError, which is final; the rest throws an Error.
    */
   fetch(path: string, request: IoRequest): Promise<Response>
+  /** GETs what is read as it comes and as it was coded; of any status but 410, which does as above. */
+  open(path: string, request: Opening): Promise<IncomingMessage>
 }
 
 /** What a transfer works with. */
@@ -43,16 +48,26 @@ export function openIoClient(
     [PROTOCOL_HEADER]: PROTOCOL_VERSION,
     [BOOT_HEADER]: boot,
   }
+  function end(): void {
+    kill.abort("gone")
+    kill.signal.throwIfAborted()
+  }
   return {
+    async open(path, request) {
+      const full = { ...request, headers: { ...headers, ...request.headers } }
+      const answer = await openAnswer(order.io.origin + path, full, ioSocket)
+      if (answer.statusCode === 410) {
+        answer.destroy()
+        end()
+      }
+      return answer
+    },
     async fetch(path, { answered = [], ...request }) {
       const full = { ...request, headers: { ...headers, ...request.headers } }
       const response = await send(order.io.origin + path, full, ioSocket)
       if (response.ok || answered.includes(response.status)) return response
       await response.body?.cancel()
-      if (response.status === 410) {
-        kill.abort("gone")
-        kill.signal.throwIfAborted()
-      }
+      if (response.status === 410) end()
       const method = request.method ?? "GET"
       const message = `The Worker answered ${response.status} to ${method} ${path}.`
       if (response.status === 507) {

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { pickVariables } from "../local/environment.ts"
 import { FETCHABLE_MODELS } from "../../container/models/manifest.ts"
-import { fetchSecretNames, problemsOfFetchSecrets, settings } from "../../src/settings.ts"
+import { problemsOfSecrets, secretNames, settings } from "../../src/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40
 
@@ -40,7 +40,7 @@ const SECRET_BYTES_MAX = 5 * 1024
 /** Settings of one machine whose names begin as those of fetches do. */
 const OF_ONE_MACHINE = ["FETCH_PYTHON_PATH"]
 /** A name that looks like one of these settings, and that nothing else has a use for. */
-const FETCH_NAME = /^(?:FETCH|YTDLP|YT_DLP)_/
+const GUESSED_NAME = /^(?:(?:FETCH|YTDLP|YT_DLP)_|S3_SOURCE)/
 
 /** Variables of a deployed Worker, by name. */
 export type WorkerVariables = Record<string, z.core.util.JSONType>
@@ -52,7 +52,7 @@ export type Wanted = {
   values: Record<string, string>
   /** Settings that are empty in the environment, which resets them to their defaults. */
   dropped: string[]
-  /** Secrets of the runners that go to the web; they stand in no configuration and no output. */
+  /** Secrets that the operator sets; they stand in no configuration and no output. */
   secrets: Record<string, string>
   /** Those that are empty in the environment, which removes them. */
   droppedSecrets: string[]
@@ -73,10 +73,11 @@ export function readWanted(environment: NodeJS.ProcessEnv): Wanted {
     values[setting] = value
     problems.push(...problemsOf(setting, shape[setting], value))
   }
-  const droppedSecrets = fetchSecretNames.filter((secret) => environment[secret] === "")
-  const givenSecrets = fetchSecretNames.filter((secret) => environment[secret] !== "")
+  const droppedSecrets = secretNames.filter((secret) => environment[secret] === "")
+  const givenSecrets = secretNames.filter((secret) => environment[secret] !== "")
   const secrets = pickVariables(environment, givenSecrets)
-  problems.push(...problemsOfSecrets(environment, secrets), ...problemsOfNames(environment))
+  problems.push(...problemsOfSecrets(environment), ...tooLong(secrets))
+  problems.push(...problemsOfNames(environment))
   problems.push(...problemsOfModels(values))
   return { name, values, dropped, secrets, droppedSecrets, problems }
 }
@@ -117,16 +118,12 @@ export function describeSettings(values: WorkerVariables): string {
   return lines.length > 0 ? lines.join(" ") : "every default"
 }
 
-function problemsOfSecrets(
-  environment: NodeJS.ProcessEnv,
-  secrets: Record<string, string>,
-): string[] {
-  const tooLong = Object.entries(secrets).flatMap(([name, value]) => {
+function tooLong(secrets: Record<string, string>): string[] {
+  return Object.entries(secrets).flatMap(([name, value]) => {
     const bytes = Buffer.byteLength(value)
     if (bytes <= SECRET_BYTES_MAX) return []
     return [`${name} has ${bytes} bytes, and Cloudflare takes ${SECRET_BYTES_MAX} of a secret.`]
   })
-  return [...problemsOfFetchSecrets(environment), ...tooLong]
 }
 
 /** A container has only the models that its image was built with. */
@@ -143,9 +140,9 @@ function problemsOfModels(values: Record<string, string>): string[] {
 
 /** A setting that is not there may be one that was mistyped. */
 function problemsOfNames(environment: NodeJS.ProcessEnv): string[] {
-  const known = [...settingNames, ...fetchSecretNames, ...OF_ONE_MACHINE]
+  const known = [...settingNames, ...secretNames, ...OF_ONE_MACHINE]
   return Object.keys(environment)
-    .filter((name) => FETCH_NAME.test(name) && !known.some((each) => each === name))
+    .filter((name) => GUESSED_NAME.test(name) && !known.some((each) => each === name))
     .map((name) => `${name} is no setting; docs/operate.md has those that there are.`)
 }
 

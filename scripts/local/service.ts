@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { Miniflare } from "miniflare"
-import { problemsOfFetchSecrets, settingNames, settings } from "../../src/settings.ts"
+import { problemsOfSecrets, settingNames, settings, workerSecretNames } from "../../src/settings.ts"
 import { CliError } from "./cli-error.ts"
 import { pickVariables } from "./environment.ts"
 import { untilHealthy } from "./health.ts"
@@ -100,7 +100,7 @@ function bindingsFor(
   endpoint: RunnerEndpoint,
 ): WorkerBindings {
   const bindings = {
-    ...pickVariables(process.env, settingNames),
+    ...pickVariables(process.env, [...settingNames, ...workerSecretNames]),
     ...secrets,
     RUNNER_ORIGIN: process.env["RUNNER_ORIGIN"] ?? originOf(endpoint),
     RUNNER_TOKEN: endpoint.token,
@@ -111,7 +111,7 @@ function bindingsFor(
   const issue = settings.safeParse(bindings).error?.issues[0]
   if (issue)
     throw new CliError(`The setting ${issue.path.join(".")} is not right: ${issue.message}.`)
-  const problems = problemsOfFetchSecrets(process.env)
+  const problems = problemsOfSecrets(process.env)
   if (problems.length > 0) throw new CliError(`A setting is not right. ${problems.join(" ")}`)
   return bindings
 }

@@ -5,8 +5,9 @@ import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare"
 import { unstable_getMiniflareWorkerOptions } from "wrangler"
 import { z } from "zod"
 import { readHosts } from "../../src/contract/user-url.ts"
+import { hostsOfStores, readS3Sources } from "../../src/s3-sources.ts"
 import { bundleWorker } from "./bundle.ts"
-import { outboundWorker, OUTBOUND_WORKER } from "./outbound-worker.ts"
+import { outboundWorker, OUTBOUND_WORKER, STORE_WORKER } from "./outbound-worker.ts"
 import { diskHandler } from "./disk-handler.ts"
 import { canDieWithParent } from "./parent-death.ts"
 import type { ServiceConfig } from "./service-config.ts"
@@ -21,6 +22,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 export type WorkerBindings = Record<string, string> & {
   RUNNER_ORIGIN: string
   ALLOWED_PRIVATE_HOSTS?: string
+  S3_SOURCES?: string
 }
 
 const variables = z.record(z.string(), z.json()).default({})
@@ -48,9 +50,14 @@ export async function makeWorker(
   // request.
   EventEmitter.captureRejections = true
   const options = await workerOptions(bindings, { stateDir: config.stateDir, socketFolder })
-  const outbound = outboundWorker({
+  const outbound = outboundWorker(OUTBOUND_WORKER, {
     allowedHosts: readHosts(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
     refusesPublicHosts: config.refusesPublicHosts,
+  })
+  // The operator's own word: wherever these hosts are, and no others.
+  const stores = outboundWorker(STORE_WORKER, {
+    allowedHosts: hostsOfStores(readS3Sources(bindings.S3_SOURCES)),
+    refusesPublicHosts: true,
   })
   const listeners = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const)
   const miniflare = new Miniflare(
@@ -69,7 +76,7 @@ export async function makeWorker(
         onRestart()
       },
       handleStructuredLogs: ({ level, message }) => console.log(`[worker ${level}] ${message}`),
-      workers: [options, outbound],
+      workers: [options, outbound, stores],
     }),
   )
   // Miniflare's own handlers exit at once, before the rest of the service can stop in order.
@@ -99,10 +106,11 @@ async function workerOptions(
     bindings: { ...variables.parse(fromConfig["bindings"]), ...bindings },
     // Miniflare puts the port behind the host.
     unsafeDirectSockets: [{ host: `unix:${join(socketFolder, SOCKET_NAME)}`, port: 0 }],
-    // Every fetch passes the address check of the outbound Worker; the runner has its own binding.
+    // Every fetch passes the address check of the outbound Worker; the runner and stores have bindings of their own.
     outboundService: OUTBOUND_WORKER,
     serviceBindings: {
       RUNNER: { external: { address: new URL(bindings.RUNNER_ORIGIN).host, http: {} } },
+      S3: STORE_WORKER,
       DISK: { node: diskHandler(stateDir) },
     },
     modules: [{ type: "ESModule" as const, path: "index.js", contents }],

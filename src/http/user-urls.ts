@@ -3,23 +3,34 @@ import { readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import { readImportUrl } from "../kinds/import-url.ts"
+import { readS3Sources } from "../s3-sources.ts"
 import { publicOrigin } from "./request.ts"
 import type { AppContext } from "./request.ts"
 
-/** Reads a URL that something is to be brought in from, by the rules of this deployment. */
+/** Reads a URL that a file is to be brought in from, by the rules of this deployment. */
 export function readImport(c: AppContext, text: string): ReturnType<typeof readImportUrl> {
-  const { ALLOWED_PRIVATE_HOSTS, FETCH_SITES } = settingsOf(c.env)
-  return readImportUrl(text, {
-    origin: publicOrigin(c),
-    allowedHosts: readHosts(ALLOWED_PRIVATE_HOSTS),
-    sites: readSites(FETCH_SITES),
-  })
+  const buckets = readS3Sources(c.env.S3_SOURCES).map(({ bucket }) => bucket)
+  return readImportUrl(text, { ...webRules(c), buckets })
+}
+
+/** Reads a URL of the web that something is to be fetched from, by the rules of this deployment. */
+export function readWebImport(c: AppContext, text: string): ReturnType<typeof readImportUrl> {
+  return readImportUrl(text, webRules(c))
 }
 
 /** What is wrong with a URL to fetch from, as far as it can be told without asking it. */
 export function urlFaults(c: AppContext, field: string, text: string): Fault[] {
-  const read = readImport(c, text)
+  const read = readWebImport(c, text)
   return "error" in read ? [notAllowed(field, read.error)] : []
+}
+
+function webRules(c: AppContext) {
+  const { ALLOWED_PRIVATE_HOSTS, FETCH_SITES } = settingsOf(c.env)
+  return {
+    origin: publicOrigin(c),
+    allowedHosts: readHosts(ALLOWED_PRIVATE_HOSTS),
+    sites: readSites(FETCH_SITES),
+  }
 }
 
 /** The fault of a URL that may not be fetched from. */

@@ -22,6 +22,11 @@ export function nameOfUrl({ pathname }: URL): string {
   }
 }
 
+/** The name that an object gives to its file, by the last of the keys that it may have. */
+export function nameOfKey(keys: readonly string[]): string {
+  return fileNameOf(keys.at(-1) ?? "")
+}
+
 function shorten(name: string): string {
   if (name.length <= NAME_LENGTH_MAX) return name
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? ""

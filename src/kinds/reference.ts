@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { isS3Url } from "../contract/s3-url.ts"
 import type { Fault } from "../faults.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import { isFinal } from "../storage/schema/states.ts"
@@ -16,7 +17,8 @@ export type Reference =
   | { error: string; code?: "fetch_not_an_input" | "transcript_not_an_input" }
 
 /** What an input reference is, in the sentence of a fault. */
-const EXPECTED_REFERENCE = "expected svc_id://<uuid>, a File's download_url or a public URL"
+const EXPECTED_REFERENCE =
+  "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>"
 
 /** A field that names an input. */
 export const inputReference = z
@@ -27,6 +29,7 @@ export const inputReference = z
 export function readReference(text: string, origin: string): Reference {
   const byId = /^svc_id:\/\/([^/?#]+)\/?$/i.exec(text)?.[1]
   if (byId !== undefined) return fileReference(byId)
+  if (isS3Url(text)) return { url: text }
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED_REFERENCE }
   if (!isOwnUrl(url, origin)) return { url: text }

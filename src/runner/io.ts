@@ -15,6 +15,7 @@ import { say } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
 import { addOutputRoutes } from "./io-outputs.ts"
 import { addResumableRoutes } from "./io-resumable.ts"
+import { sendSource } from "./io-source.ts"
 import { readTaskToken } from "./token.ts"
 
 /**
@@ -26,7 +27,7 @@ export type ReportReceipt = "ok" | "gone" | "invalid"
 export type OnReport = (env: Env, run: TaskRun, received: Report) => Promise<ReportReceipt>
 
 /**
- * The routes that a runner has for its task, mounted at `/io`: `/{task}/inputs/{key}`,
+ * The routes that a runner has for its task, mounted at `/io`: `/{task}/inputs/{key}`, `/{task}/source`,
  * `/{task}/outputs/{key}`, `/{task}/outputs/{key}/members/{name}`, `/{task}/outputs/{key}/resumable` and
  * `/{task}/reports`. 401 for a token that is not ours or another task's, 410 where the task no longer runs at its fence.
  */
@@ -42,6 +43,7 @@ export function makeIo(onReport: OnReport): Hono<Io> {
   })
   io.post("/:task/reports", (c) => receive(c, onReport))
   io.get("/:task/inputs/:key", sendInput)
+  io.get("/:task/source", sendSource)
   addOutputRoutes(io)
   addResumableRoutes(io)
   io.all("/:task/*", () => say(404, "no such route"))

@@ -95,15 +95,27 @@ export async function isRunningAt(
 
 /** The keys of the outputs of a task that runs at this fence; null where it does not. */
 export async function findOutputKeys(
-  { accountId, sql: database }: AccountDatabase,
+  database: AccountDatabase,
   attempt: TaskAttempt,
 ): Promise<string[] | null> {
+  const work = await findWork(database, attempt)
+  return work && outputKeysOf(work)
+}
+
+/**
+ * What a task that runs at this fence is to do, without its fields other than kind and outputs where
+ * it is too large for its row; null where it does not run.
+ */
+export async function findWork(
+  { accountId, sql: database }: AccountDatabase,
+  attempt: TaskAttempt,
+): Promise<TaskWork | null> {
   const [row] = await database
     .select({ work: tasks.work })
     .from(tasks)
     .where(runsAt(accountId, attempt))
     .limit(1)
-  return row ? outputKeysOf(row.work) : null
+  return row?.work ?? null
 }
 
 export function outputKeysOf({ outputs = [] }: TaskWork): string[] {

@@ -115,7 +115,8 @@ describe("a create with a file that is refused", () => {
 
   it("says of a JSON body without an input what is expected", async () => {
     const { details } = await readProblem(await caller.post("/normalize", {}))
-    const message = "expected svc_id://<uuid>, a File's download_url or a public URL"
+    const message =
+      "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>"
     expect(details).toMatchObject([{ field: "file_url", message }])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { readImportUrl } from "../../src/kinds/import-url.ts"
+import { nameOfSource, readImportUrl } from "../../src/kinds/import-url.ts"
 
 const RULES = { origin: "http://127.0.0.1:8787", allowedHosts: ["127.0.0.1:9000"], sites: [] }
 
@@ -34,5 +34,28 @@ describe("a URL to bring something in from", () => {
     expect(readImportUrl("https://cdn.a.example/x", rules)).toHaveProperty("url")
     const read = readImportUrl("https://bad-a.example/x", rules)
     expect("error" in read && read.error).toMatch(/operator .* "bad-a.example"/)
+  })
+
+  it.each([
+    ["s3://films/a b/50%25 #1?.mp4", "50% #1?.mp4"],
+    ["S3://films/a%2Fb.mp4", "b.mp4"],
+    ["s3://films/100%.mp4", "100%.mp4"],
+  ])("%s is taken as it stands from a bucket of the operator's", (text, name) => {
+    const read = readImportUrl(text, { ...RULES, buckets: ["others", "films"] })
+    expect(read).toEqual({ url: text, sourceUrl: text, name })
+    expect(nameOfSource(text)).toBe(name)
+  })
+
+  it("is of no other bucket, and tells of none", () => {
+    for (const buckets of [["others"], ["film"], []]) {
+      const read = readImportUrl("s3://films/a.mp4", { ...RULES, buckets })
+      expect("error" in read && read.error).toMatch(/S3_SOURCES\), and "films" is not one of them$/)
+    }
+  })
+
+  it("is of no bucket where the web alone is meant", () => {
+    expect(readImportUrl("s3://films/a.mp4", RULES)).toEqual({
+      error: "expected an http or https URL",
+    })
   })
 })

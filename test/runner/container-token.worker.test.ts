@@ -180,7 +180,7 @@ describe("the object of a container", () => {
     await runInDurableObject(object, async (_, ctx) => {
       if (!hasProps(ctx)) throw new Error("no state")
       Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
-      const settings = { ...OF_WEB, ...OF_SPEECH, FETCH_DAYS_MAX: "3" }
+      const settings = { ...OF_WEB, ...OF_SPEECH, FETCH_DAYS_MAX: "3", S3_SOURCES: "[]" }
       const runner = new Class(ctx, withSettings(settings))
       expect(runner.enableInternet).toBe(needed === OF_WEB)
       await runner.post(await makeOrder())

@@ -18,8 +18,19 @@ test("what only a runner on one machine needs, and secrets, are not deployed", (
 
 const COOKIES = "example.com\tFALSE\t/\tTRUE\t0\tsession\ta-session-that-nobody-sees"
 
-test("what fetches alone may know is kept apart from the settings that are shown", () => {
+const S3_SOURCES = JSON.stringify([
+  {
+    bucket: "films",
+    endpoint: "https://store.example.com",
+    region: "auto",
+    access_key_id: "a-key-id-that-nobody-sees",
+    secret_access_key: "a-key-that-nobody-sees",
+  },
+])
+
+test("secrets are kept apart from the settings that are shown", () => {
   const secrets = {
+    S3_SOURCES,
     FETCH_COOKIES: `# Netscape HTTP Cookie File\n\n${COOKIES}\n`,
     FETCH_PROXY: "http://user:password@proxy.example.com:3128",
     YTDLP_VERSION: `2026.10.26 sha256:${"a".repeat(64)}`,
@@ -36,6 +47,9 @@ test.each([
   ["FETCH_COOKIES", "session=a-session", "expected cookies in Netscape's format"],
   ["FETCH_COOKIES", `${COOKIES}\n`.repeat(100), "bytes, and Cloudflare takes 5120"],
   ["FETCH_PROXY", "socks5://proxy.example.com:1080", "expected an http:// URL"],
+  ["S3_SOURCES", S3_SOURCES.slice(1), "S3_SOURCES: expected a JSON list of objects with bucket"],
+  ["S3_SOURCES", S3_SOURCES.replace("films", ""), "S3_SOURCES: entry 1: bucket: expected the name"],
+  ["S3_SOURCE", S3_SOURCES, "S3_SOURCE is no setting"],
   ["YTDLP_VERSION", "2031.4.9", "expected one version and the SHA-256 of its wheel"],
   ["FETCH_COOKIE", COOKIES, "FETCH_COOKIE is no setting"],
 ])("a %s that cannot be used is a problem, which does not show it", (name, value, problem) => {

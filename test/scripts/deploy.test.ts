@@ -82,22 +82,33 @@ test("secrets are on no command line, in no output and in no file but the operat
   expect(keys).toMatchObject({ exitCode: 0, output: expect.stringContaining("ACCOUNT") })
 })
 
-test("what fetches alone may know goes to the Worker as secrets, and stays until it is emptied", async () => {
+test("what the operator keeps secret goes to the Worker as secrets, and stays until it is emptied", async () => {
   const given = {
+    S3_SOURCES: JSON.stringify([
+      {
+        bucket: "films",
+        endpoint: "https://nobody-sees-this-store.invalid",
+        access_key_id: "nobody-sees-this-id",
+        secret_access_key: "nobody-sees-this-key",
+      },
+    ]),
     FETCH_COOKIES: "example.com\tFALSE\t/\tTRUE\t0\tsession\tnobody-sees-this-session",
     FETCH_PROXY: "http://nobody-sees-this-user@proxy.acme.invalid:3128",
   }
   const first = await machine.run("deploy", [], given)
   expect(first).toMatchObject({ exitCode: 0 })
-  expect(first.output).toContain("FETCH_COOKIES, FETCH_PROXY as the environment has them")
+  expect(first.output).toContain(
+    "FETCH_COOKIES, FETCH_PROXY, S3_SOURCES as the environment has them",
+  )
   expect(cloudflare.worker?.secrets.get("FETCH_COOKIES")).toBe(given.FETCH_COOKIES)
   expect(cloudflare.worker?.secrets.get("FETCH_PROXY")).toBe(given.FETCH_PROXY)
+  expect(cloudflare.worker?.secrets.get("S3_SOURCES")).toBe(given.S3_SOURCES)
   const files = [...readAll(machine.folder).values()]
   for (const text of [first.output, machine.words(), JSON.stringify(varsOf()), ...files]) {
     expect(text).not.toContain("nobody-sees-this")
   }
-  const emptied = await machine.run("deploy", [], { FETCH_PROXY: "" })
-  expect(emptied.output).toContain("removed FETCH_PROXY")
+  const emptied = await machine.run("deploy", [], { FETCH_PROXY: "", S3_SOURCES: "" })
+  expect(emptied.output).toContain("removed FETCH_PROXY, S3_SOURCES")
   const names = ["FETCH_COOKIES", "LATHE_SECRET", "OPERATOR_TOKEN"]
   expect([...(cloudflare.worker?.secrets.keys() ?? [])].toSorted()).toEqual(names)
   const { output } = await machine.run("deploy")

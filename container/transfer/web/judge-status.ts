@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http"
 import type { FailureCode } from "../../../src/contract/failure.ts"
+import { readRetryAfter } from "./retry-after.ts"
 import { SourceError } from "./source-error.ts"
 
 type Meaning = { code: FailureCode; sentence: string; isPassing?: boolean }
@@ -85,12 +86,4 @@ export function judgeStatus(response: IncomingMessage): SourceError | null {
 function meaningOfClass(status: number): Meaning {
   if (status >= 500) return BROKEN
   return status >= 400 ? NOT_SENT : ODD
-}
-
-/** Milliseconds that a Retry-After wants, in either of its forms. */
-function readRetryAfter(header: string | undefined): number | null {
-  if (header === undefined) return null
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000
-  const at = Date.parse(header)
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now())
 }

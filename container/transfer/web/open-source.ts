@@ -1,11 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { isSiteAllowed } from "../../../src/contract/allowed-site.ts"
-import { openUrl } from "../../egress/client.ts"
-import type { Dial } from "../../egress/dial.ts"
 import { RATE_LIMITS } from "../../egress/rate-limits.ts"
 import type { RateLimits } from "../../egress/rate-limits.ts"
-import { judgeStatus } from "./judge-status.ts"
 import { SourceChangedError, SourceError, toSourceError } from "./source-error.ts"
 import {
   ifRangeOf,
@@ -33,17 +29,27 @@ export const WEB_LIMITS: WebLimits = {
   firstDelayMs: 500,
 }
 
+/**
+ * Asks for a source once, with these headers; throws a SourceError where an answer has none of its
+ * bytes, but for a 416 to a range, or a SourceChangedError.
+ */
+export type Ask = (asked: {
+  url: URL
+  headers: Record<string, string>
+  signal: AbortSignal
+  /** How long the head of the answer may take. */
+  headMsMax: number
+}) => Promise<Omit<WebAnswer, "facts">>
+
 /** What is asked for, and by which way. */
 export type WebRequest = {
   url: URL
-  dial: Dial
-  /** Sites that may be asked; none: all. */
-  sites: readonly string[]
+  ask: Ask
   signal: AbortSignal
   limits: WebLimits
 }
 
-/** An answer whose body is there to be read. */
+/** An answer whose body is there to be read, and the URL that it is of in the end. */
 export type WebAnswer = { url: URL; response: IncomingMessage; facts: SourceFacts }
 
 const TRIES_MAX = 5
@@ -51,7 +57,7 @@ const TRIES_MAX = 5
 /** Asks for the whole; throws a SourceError that says why there is none. */
 export async function openSource(request: WebRequest): Promise<WebAnswer> {
   return await withTries(request, async (headMsMax) => {
-    const answer = await ask(request, headMsMax)
+    const answer = await askWithin(request, headMsMax)
     const facts = readFacts(answer.response)
     if (facts?.offset === 0 && answer.response.statusCode !== 206) return { ...answer, facts }
     const sentBytes = Number(answer.response.headers["content-length"])
@@ -74,7 +80,7 @@ export async function openRest(
   if (ifRange === null) throw new SourceChangedError("The source cannot be told from another.")
   return await withTries(request, async (headMsMax) => {
     const headers = { range: `bytes=${position}-`, "if-range": ifRange }
-    const answer = await ask(request, headMsMax, headers)
+    const answer = await askWithin(request, headMsMax, headers)
     if (answer.response.statusCode === 416) {
       answer.response.destroy()
       // With the validator that was asked for, the source only ends here.
@@ -92,23 +98,12 @@ export async function openRest(
   })
 }
 
-async function ask(
-  { url, dial, sites, signal }: WebRequest,
+async function askWithin(
+  { url, ask, signal }: WebRequest,
   headMsMax: number,
   headers: Record<string, string> = {},
 ): Promise<Omit<WebAnswer, "facts">> {
-  function checkSite(hop: URL): void {
-    if (isSiteAllowed(hop, sites)) return
-    const message = `The site "${hop.hostname}" is not one of those that media may come from.`
-    throw new SourceError("url_not_allowed", message)
-  }
-  checkSite(url)
-  const answer = await openUrl(url, { dial, headers, signal, headMsMax, onHop: checkSite })
-  const isOfRange = answer.response.statusCode === 416 && headers["range"] !== undefined
-  const refused = isOfRange ? null : judgeStatus(answer.response)
-  if (!refused) return answer
-  answer.response.destroy()
-  throw refused
+  return await ask({ url, headers, signal, headMsMax })
 }
 
 /** Repeats a request while what is against it may pass, within the time for a start. */

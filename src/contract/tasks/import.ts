@@ -8,7 +8,10 @@ export const IMPORT_KEY = "file"
 /** Enough for 50 GiB at 30 Mbit/s; a source that is too slow for its own good ends before. */
 const RUN_SECONDS_MIN = 4 * 3600
 
-/** Brings what a URL names into storage: a direct file as it is, a page by yt-dlp. */
+/**
+ * Brings what a URL names into storage: a direct file as it is, a page by yt-dlp, and an object of a
+ * store (`s3://bucket/key`), which the runner gets through the Worker.
+ */
 export const importTask = {
   name: "import",
   pool: () => "fetch",

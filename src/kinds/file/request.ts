@@ -15,7 +15,8 @@ const fileUrl = z
   .string("expected a URL")
   .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
   .meta({
-    description: "An http or https URL: of media, or of a page that has some. It is brought in.",
+    description:
+      "An http or https URL: of media, or of a page that has some; or s3://<bucket>/<key> of a bucket that the operator lists. It is brought in.",
     format: "uri",
   })
 

@@ -1,7 +1,7 @@
 import { importTask } from "../../contract/tasks/import.ts"
 import { probeTask } from "../../contract/tasks/probe.ts"
 import { newId } from "../../ids.ts"
-import { nameOfUrl } from "../../kinds/file-name.ts"
+import { nameOfSource } from "../../kinds/import-url.ts"
 import { kindOf, poolOfTask } from "../../kinds/registry.ts"
 import { draftInputs, draftJob, draftOutput, draftTask } from "../../storage/job-drafts.ts"
 import type { JobDraft, JobFacts } from "../../storage/job-drafts.ts"
@@ -98,7 +98,7 @@ function draftImported(
   return {
     id: made.id,
     jobId: made.jobId,
-    name: nameOfUrl(new URL(url)),
+    name: nameOfSource(url),
     source: "import" as const,
     sourceUrl: before?.sourceUrl ?? url,
     state: "waiting" as const,

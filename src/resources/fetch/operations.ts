@@ -7,7 +7,7 @@ import { unprocessables } from "../../http/problem.ts"
 import { publicOrigin, readJson } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
 import { requireTools } from "../../http/required-tools.ts"
-import { notAllowed, readImport } from "../../http/user-urls.ts"
+import { notAllowed, readWebImport } from "../../http/user-urls.ts"
 import { fetch as fetchKind } from "../../kinds/fetch/kind.ts"
 import { isExpired } from "../../kinds/fetch/record.ts"
 import { EXAMPLE, mediaUrl } from "../../kinds/fetch/request.ts"
@@ -82,7 +82,7 @@ async function answerMetadata(
   c: AppContext,
   text: string,
 ): Promise<Reply<z.output<typeof metadataRecord>>> {
-  const read = readImport(c, text)
+  const read = readWebImport(c, text)
   if ("error" in read) throw unprocessables([notAllowed("url", read.error)])
   const asked = {
     accountId: c.get("account").id,

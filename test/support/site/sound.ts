@@ -19,6 +19,11 @@ export function soundAnswer(size: number, seed: number): Answer {
   }
 }
 
+/** All bytes of such a file. */
+export function makeSound(size: number, seed: number): Buffer<ArrayBuffer> {
+  return Buffer.concat([...readSound(size, seed, 0, size)])
+}
+
 /** The SHA-256 in hexadecimal of such a file. */
 export function hashOfSound(size: number, seed: number): string {
   const hash = createHash("sha256")

@@ -2,6 +2,7 @@ import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { makeDial } from "../../../../container/egress/dial.ts"
+import { askWeb } from "../../../../container/transfer/web/ask-web.ts"
 import { followSource } from "../../../../container/transfer/web/follow-source.ts"
 import { openSource } from "../../../../container/transfer/web/open-source.ts"
 import type { WebLimits } from "../../../../container/transfer/web/open-source.ts"
@@ -22,7 +23,7 @@ async function readFrom(answer: Answer, pauseMs = 0) {
   await using source = await startSource(answer)
   const dial = makeDial({ allowedHosts: ["127.0.0.1"], upstream: null })
   const { signal } = new AbortController()
-  const request = { url: new URL(source.origin), dial, sites: [], signal, limits: LIMITS }
+  const request = { url: new URL(source.origin), ask: askWeb(dial, []), signal, limits: LIMITS }
   const opened = await openSource(request)
   const beginning = { answer: opened, position: 0, onPosition: () => undefined }
   async function* slowly() {

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { freePort } from "../../scripts/local/ports.ts"
-import { fetchSecretNames, settingNames } from "../../src/settings.ts"
+import { secretNames, settingNames } from "../../src/settings.ts"
 
-test("what fetches alone may know is no setting that the Worker of one machine gets", () => {
-  expect(settingNames.filter((name) => fetchSecretNames.some((each) => each === name))).toEqual([])
+test("no secret of the operator is a setting, which stands in configurations and in outputs", () => {
+  expect(settingNames.filter((name) => secretNames.some((each) => each === name))).toEqual([])
 })
 
 test("the start says which of them cannot be used, and shows none", async () => {
@@ -19,6 +19,7 @@ test("the start says which of them cannot be used, and shows none", async () => 
     FETCH_COOKIES: "session=a-session-that-nobody-sees",
     FETCH_PROXY: "socks5://user:a-password-that-nobody-sees@127.0.0.1:9",
     YTDLP_VERSION: "latest",
+    S3_SOURCES: '[{"bucket": "films", "secret_access_key": "that-nobody-sees",]',
   })
   expect(exitCode).toBe(1)
   expect(output).toContain(
@@ -26,6 +27,7 @@ test("the start says which of them cannot be used, and shows none", async () => 
   )
   expect(output).toContain("FETCH_PROXY: expected an http:// URL.")
   expect(output).toContain("YTDLP_VERSION: expected one version and the SHA-256 of its wheel")
+  expect(output).toContain("S3_SOURCES: expected a JSON list of objects with bucket, endpoint,")
   expect(output).not.toContain("that-nobody-sees")
 })
 

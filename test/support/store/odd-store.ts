@@ -1,0 +1,25 @@
+import { gzipSync } from "node:zlib"
+import { startLoopbackServer } from "../../../scripts/local/loopback-server.ts"
+import type { LoopbackServer } from "../../../scripts/local/loopback-server.ts"
+
+/**
+ * Starts a store that answers as some do: it codes `/odd/coded.wav`, sends `/odd/moved.wav` to another
+ * place, and is busy when it is asked for anything else first.
+ */
+export async function startOddStore(bytes: Buffer, elsewhere: string): Promise<LoopbackServer> {
+  let isBusy = true
+  return await startLoopbackServer(({ url = "", headers }, answer) => {
+    if (!/^AWS4-HMAC-SHA256 Credential=/.test(headers.authorization ?? "")) {
+      answer.writeHead(403).end()
+    } else if (url === "/odd/coded.wav") {
+      answer.writeHead(200, { "content-encoding": "gzip", etag: '"coded"' }).end(gzipSync(bytes))
+    } else if (url === "/odd/moved.wav") {
+      answer.writeHead(307, { location: elsewhere }).end()
+    } else if (isBusy) {
+      isBusy = false
+      answer.writeHead(503, { "retry-after": "1" }).end("<Error><Code>SlowDown</Code></Error>")
+    } else {
+      answer.writeHead(200, { "content-type": "text/html", etag: '"page"' }).end(bytes)
+    }
+  })
+}

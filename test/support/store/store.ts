@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { AwsClient } from "aws4fetch"
+import waitFor from "p-wait-for"
+import { freePort } from "../../../scripts/local/ports.ts"
+import { makeTempFolder } from "../../../scripts/local/temp-folder.ts"
+import { RCLONE_PATH } from "../../../scripts/setup/rclone.ts"
+import { encodeKey } from "../../../src/contract/s3-url.ts"
+
+const START_MS_MAX = 20_000
+
+export const CREDENTIALS = {
+  access_key_id: "TESTACCESSKEY",
+  secret_access_key: "a-secret-access-key-that-nobody-sees",
+}
+
+/** A server of S3 with one bucket, which checks signatures; it can be killed and started again. */
+export type Store = AsyncDisposable & {
+  endpoint: string
+  port: number
+  bucket: string
+  put(key: string, body: Uint8Array<ArrayBuffer>): Promise<void>
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+/** Starts rclone's server over a folder of its own. */
+export async function startStore(bucket: string): Promise<Store> {
+  await using started = new AsyncDisposableStack()
+  const { path } = started.use(await makeTempFolder("store"))
+  await mkdir(join(path, "buckets", bucket), { recursive: true })
+  const port = await freePort()
+  const endpoint = `http://127.0.0.1:${port}`
+  let child: ChildProcess | null = null
+  async function start(): Promise<void> {
+    const { access_key_id, secret_access_key } = CREDENTIALS
+    const words = ["serve", "s3", join(path, "buckets"), "--addr", `127.0.0.1:${port}`]
+    const keys = ["--auth-key", `${access_key_id},${secret_access_key}`]
+    child = spawn(RCLONE_PATH, [...words, ...keys, "--config", join(path, "none")], {
+      env: { HOME: path },
+      stdio: "ignore",
+    })
+    await waitFor(() => answers(endpoint), { timeout: START_MS_MAX, interval: 50 })
+  }
+  async function kill(): Promise<void> {
+    if (!child) return
+    const gone = once(child, "exit")
+    child.kill("SIGKILL")
+    await gone
+    child = null
+  }
+  started.defer(kill)
+  await start()
+  const client = new AwsClient({
+    accessKeyId: CREDENTIALS.access_key_id,
+    secretAccessKey: CREDENTIALS.secret_access_key,
+    service: "s3",
+    region: "us-east-1",
+  })
+  const running = started.move()
+  return {
+    endpoint,
+    port,
+    bucket,
+    kill,
+    start,
+    async put(key, body) {
+      const url = `${endpoint}/${bucket}/${encodeKey(key)}`
+      const answer = await client.fetch(url, { method: "PUT", body })
+      if (!answer.ok) throw new Error(`${key}: ${answer.status} ${await answer.text()}`)
+    },
+    [Symbol.asyncDispose]: async () => await running.disposeAsync(),
+  }
+}
+
+async function answers(endpoint: string): Promise<boolean> {
+  return await fetch(endpoint).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,70 @@
+import { once } from "node:events"
+import { connect, createServer } from "node:net"
+import type { Socket } from "node:net"
+
+/** The way to a server, which can be held and cut; bytes pass as they are. */
+export type Wire = AsyncDisposable & {
+  endpoint: string
+  /** Heads of the requests that passed, in order. */
+  requests: string[]
+  /** Lets so many bytes of answers pass, and resolves when they have. */
+  holdAfter(bytes: number): Promise<void>
+  /** Cuts all that is open, and lets the next connections pass freely. */
+  cut(): void
+}
+
+/** Opens one to a port of the loopback interface. */
+export async function openWire(port: number): Promise<Wire> {
+  const requests: string[] = []
+  const open = new Set<Socket>()
+  let left = Number.POSITIVE_INFINITY
+  let held = Promise.withResolvers<void>()
+  const server = createServer((near) => {
+    const far = connect(port, "127.0.0.1")
+    for (const [socket, other] of [[near, far] as const, [far, near] as const]) {
+      open.add(socket)
+      socket.on("error", () => undefined)
+      socket.once("close", () => {
+        open.delete(socket)
+        other.destroy()
+      })
+    }
+    near.on("data", (chunk: Buffer) => {
+      requests.push(chunk.toString("latin1"))
+      far.write(chunk)
+    })
+    far.on("data", (chunk: Buffer) => {
+      left -= chunk.length
+      if (left > 0) {
+        if (near.write(chunk)) return
+        far.pause()
+        near.once("drain", () => far.resume())
+        return
+      }
+      far.pause()
+      held.resolve()
+    })
+    far.once("end", () => near.end())
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("a TCP server has no port")
+  return {
+    endpoint: `http://127.0.0.1:${address.port}`,
+    requests,
+    holdAfter(bytes) {
+      left = bytes
+      held = Promise.withResolvers()
+      return held.promise
+    },
+    cut() {
+      left = Number.POSITIVE_INFINITY
+      for (const socket of open) socket.destroy()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy()
+      server.close()
+      await once(server, "close")
+    },
+  }
+}

@@ -1,0 +1,281 @@
+import { createHash } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { z } from "zod"
+import { makeMedia } from "../../scripts/bench/media.ts"
+import { rclone } from "../../scripts/setup/rclone.ts"
+import { ensureSteps } from "../../scripts/setup/step.ts"
+import { makeSound } from "../support/site/sound.ts"
+import { startOddStore } from "../support/store/odd-store.ts"
+import { CREDENTIALS, startStore } from "../support/store/store.ts"
+import type { Store } from "../support/store/store.ts"
+import { openWire } from "../support/store/wire.ts"
+import type { Wire } from "../support/store/wire.ts"
+import { openSoundStage } from "./sound-stage.ts"
+import type { SoundStage } from "./sound-stage.ts"
+
+const INSTALL_MS_MAX = 180_000
+const TEST_MS_MAX = 90_000
+const MIB = 1024 ** 2
+
+const created = z.looseObject({ id: z.uuid() })
+const record = z.looseObject({
+  id: z.uuid(),
+  status: z.string(),
+  name: z.string(),
+  source_url: z.string(),
+  download_url: z.url(),
+  size_bytes: z.int().nullable(),
+  error_code: z.string().optional(),
+  error: z.string().optional(),
+})
+const problem = z.looseObject({
+  details: z.array(
+    z.looseObject({ field: z.string(), code: z.string().optional(), message: z.string() }),
+  ),
+})
+
+/** Keys as tools of S3 take them, and the names of their files. */
+const ODD_KEYS = [
+  ["a film + more.wav", "a film + more.wav"],
+  ["Spiel & Spaß/Übung 日本.wav", "Übung 日本.wav"],
+  ["what?.wav", "what?.wav"],
+  ["part #1.wav", "part #1.wav"],
+  ["100%.wav", "100%.wav"],
+  ["50%25.wav", "50%25.wav"],
+  ["it's (a) [b] {c}!*~=@:;,$^|.wav", "it's (a) [b] {c}!*~=@:;,$^|.wav"],
+]
+
+const coded = makeSound(3000, 90)
+
+let store: Store
+let wire: Wire
+let stage: SoundStage
+const opened = new AsyncDisposableStack()
+
+beforeAll(async () => {
+  await ensureSteps([rclone])
+  store = opened.use(await startStore("films"))
+  wire = opened.use(await openWire(store.port))
+  const films = { bucket: "films", endpoint: wire.endpoint, region: "us-east-1", ...CREDENTIALS }
+  const odd = opened.use(await startOddStore(coded, `${store.endpoint}/films/raw/clip.wav`))
+  const sources = [
+    films,
+    { ...films, bucket: "odd", endpoint: odd.origin },
+    { ...films, bucket: "locked", secret_access_key: "another-secret-that-nobody-sees" },
+    { ...films, bucket: "absent" },
+    { ...films, bucket: "nowhere", endpoint: "http://127.0.0.1:9" },
+  ]
+  stage = opened.use(
+    await openSoundStage("stores", {
+      ALLOWED_PRIVATE_HOSTS: "",
+      REFUSE_PUBLIC_HOSTS: "true",
+      S3_SOURCES: JSON.stringify(sources),
+    }),
+  )
+}, INSTALL_MS_MAX)
+
+afterAll(async () => {
+  await opened.disposeAsync()
+})
+
+async function begin(url: string): Promise<string> {
+  const answer = await stage.postJson("/files", { file_url: url })
+  expect(answer.status).toBe(201)
+  return created.parse(await answer.json()).id
+}
+
+async function readEnd(id: string) {
+  return await stage.readEnd(`/files/${id}`, record)
+}
+
+async function bringIn(url: string) {
+  return await readEnd(await begin(url))
+}
+
+async function digestOf(url: string): Promise<string> {
+  return hash(Buffer.from(await (await stage.call(url)).arrayBuffer()))
+}
+
+function hash(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex")
+}
+
+it("brings an object in as it is", async () => {
+  const bytes = makeSound(200_000, 1)
+  await store.put("raw/clip.wav", bytes)
+  const file = await bringIn("s3://films/raw/clip.wav")
+  expect(file).toMatchObject({
+    status: "success",
+    name: "clip.wav",
+    source_url: "s3://films/raw/clip.wav",
+    size_bytes: bytes.length,
+  })
+  expect(await digestOf(file.download_url)).toBe(hash(bytes))
+})
+
+it(
+  "takes an object as the input of a job",
+  async () => {
+    const path = await makeMedia(
+      stage.folder,
+      "tone.wav",
+      "-f lavfi -i sine=frequency=300:duration=4",
+    )
+    await store.put("tone.wav", new Uint8Array(await readFile(path)))
+    const answer = await stage.postJson("/normalize", { file_url: "s3://films/tone.wav" })
+    const body = z.looseObject({ normalization_id: z.uuid() }).parse(await answer.json())
+    const done = await stage.readEnd(
+      `/normalize/${body.normalization_id}`,
+      z.looseObject({ status: z.string() }),
+    )
+    expect(done).toMatchObject({ status: "success" })
+  },
+  TEST_MS_MAX,
+)
+
+describe("a key", () => {
+  it.each(ODD_KEYS)(
+    "is taken literally: %s",
+    async (key, name) => {
+      const bytes = makeSound(2000, 2)
+      await store.put(key, bytes)
+      const file = await bringIn(`s3://films/${key}`)
+      expect(file).toMatchObject({ status: "success", name, source_url: `s3://films/${key}` })
+      expect(await digestOf(file.download_url)).toBe(hash(bytes))
+    },
+    TEST_MS_MAX,
+  )
+
+  it(
+    "may be percent-encoded",
+    async () => {
+      const bytes = makeSound(2000, 3)
+      await store.put("mein/café + film#2.wav", bytes)
+      const file = await bringIn("s3://films/mein/caf%C3%A9%20+%20film%232.wav")
+      expect(file).toMatchObject({ status: "success", name: "café + film#2.wav" })
+      expect(await digestOf(file.download_url)).toBe(hash(bytes))
+    },
+    TEST_MS_MAX,
+  )
+})
+
+describe("a store", () => {
+  it.each([
+    ["s3://films/none.mp4", "not_found", /no such object in the bucket/],
+    // This store signs such a key as it stands, and has none.
+    ["s3://films/a//b.mp4", "not_found", /It answered 400 InvalidArgument/],
+    ["s3://absent/none.mp4", "not_found", /no such (?:object|bucket)/],
+    ["s3://locked/raw/clip.wav", "server_error", /does not take the credentials that the operator/],
+    ["s3://nowhere/clip.mp4", "connection_failed", /store of the bucket cannot be reached/],
+  ])(
+    "that does not send %s is named",
+    async (url, code, message) => {
+      const file = await bringIn(url)
+      expect(file).toMatchObject({ status: "failed", error_code: code })
+      expect(file.error).toMatch(message)
+      const said = JSON.stringify([file, stage.service.tail()])
+      expect(said).not.toMatch(/nobody-sees|TESTACCESSKEY|Signature=|<Error>/)
+      expect(said).not.toContain(new URL(wire.endpoint).host)
+    },
+    TEST_MS_MAX,
+  )
+
+  it(
+    "that is killed half-way is asked for the rest when it is back",
+    async () => {
+      const bytes = makeSound(30 * MIB, 4)
+      await store.put("large.wav", bytes)
+      wire.requests.length = 0
+      const held = wire.holdAfter(20 * MIB)
+      const id = await begin("s3://films/large.wav")
+      await held
+      await store.kill()
+      wire.cut()
+      await store.start()
+      const file = await readEnd(id)
+      expect(file).toMatchObject({ status: "success", size_bytes: bytes.length })
+      expect(await digestOf(file.download_url)).toBe(hash(bytes))
+      const ranges = wire.requests.flatMap((head) => /^range: bytes=(\d+)-/im.exec(head)?.[1] ?? [])
+      expect(ranges.length).toBeGreaterThan(0)
+      expect(Math.min(...ranges.map(Number))).toBeGreaterThan(10 * MIB)
+    },
+    TEST_MS_MAX,
+  )
+
+  it(
+    "whose object is replaced half-way brings in the new one alone",
+    async () => {
+      await store.put("changing.wav", makeSound(24 * MIB, 5))
+      const held = wire.holdAfter(15 * MIB)
+      const id = await begin("s3://films/changing.wav")
+      await held
+      const bytes = makeSound(25 * MIB, 6)
+      await store.put("changing.wav", bytes)
+      wire.cut()
+      const file = await readEnd(id)
+      expect(file).toMatchObject({ status: "success", size_bytes: bytes.length })
+      expect(await digestOf(file.download_url)).toBe(hash(bytes))
+    },
+    TEST_MS_MAX,
+  )
+})
+
+describe("a store that", () => {
+  it.each([
+    ["has an object coded", "s3://odd/coded.wav"],
+    ["is busy, and names a type that the object is not of", "s3://odd/busy.wav"],
+  ])(
+    "%s is read all the same",
+    async (_, url) => {
+      const file = await bringIn(url)
+      expect(file).toMatchObject({ status: "success", size_bytes: coded.length })
+      expect(await digestOf(file.download_url)).toBe(hash(coded))
+    },
+    TEST_MS_MAX,
+  )
+
+  it(
+    "sends elsewhere is not followed",
+    async () => {
+      const file = await bringIn("s3://odd/moved.wav")
+      expect(file).toMatchObject({ status: "failed", error_code: "server_error" })
+      expect(file.error).toMatch(/the bucket is elsewhere.* It answered 307\.$/)
+    },
+    TEST_MS_MAX,
+  )
+})
+
+describe("a request", () => {
+  it.each([
+    ["s3://others/clip.mp4", /only from the buckets that its operator lists \(S3_SOURCES\)/],
+    ["s3://films", /expected s3:\/\/bucket\/key/],
+    ["s3:///clip.mp4", /expected s3:\/\/bucket\/key/],
+    ["s3://films/folder/", /ends in \/ is a folder's/],
+    ["s3://films/../others/clip.mp4", /without the segments \. and \.\./],
+    [`s3://films/${"x".repeat(1025)}`, /at most 1024 bytes/],
+  ])("that names %s is refused", async (url, message) => {
+    const answer = await stage.postJson("/files", { file_url: url })
+    expect(answer.status).toBe(422)
+    const { details } = problem.parse(await answer.json())
+    expect(details).toMatchObject([{ field: "file_url", code: "url_not_allowed" }])
+    expect(details[0]?.message).toMatch(message)
+    expect(details[0]?.message).not.toContain("locked")
+  })
+
+  it("gets no other way to a store's host", async () => {
+    const body = { file_url: `${store.endpoint}/films/raw/clip.wav` }
+    expect((await stage.postJson("/files", body)).status).toBe(422)
+    const hooked = { file_url: "s3://films/raw/clip.wav", webhook: store.endpoint }
+    expect((await stage.postJson("/files", hooked)).status).toBe(422)
+    const fetched = { url: "s3://films/raw/clip.wav" }
+    expect((await stage.postJson("/fetch", fetched)).status).toBe(422)
+  })
+
+  it("in the form of a Job is answered 400", async () => {
+    const outputs = [{ codec: "h264", resolution: "480p" }]
+    const answer = await stage.postJson("/transcode", { source: "s3://others/a.mp4", outputs })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain("S3_SOURCES")
+  })
+})
