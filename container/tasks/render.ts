@@ -1,7 +1,9 @@
 import { renderTask } from "../../src/contract/tasks/render.ts"
 import type { RenderResult, RenderWork } from "../../src/contract/tasks/render.ts"
 import { finishOutputs } from "./finish-outputs.ts"
+import { measureQuality } from "./render/measure-quality.ts"
 import { makeRenditions } from "./render/make-renditions.ts"
+import { describeMade, placeOf } from "./render/made.ts"
 import { planRenditions } from "./render/plan.ts"
 import { readPictureSource } from "./render/read-source.ts"
 import { startRunClock } from "./run-clock.ts"
@@ -22,9 +24,19 @@ async function runRenderTask(
   const source = await readPictureSource(context, clock, input)
   if ("failure" in source) return source
   const renditions = planRenditions(source.video, work)
+  const startedMs = performance.now()
   const runs = await makeRenditions(context, clock, { source, renditions, share: ENCODE_SHARE })
   if ("failure" in runs) return runs
+  const encodeMs = performance.now() - startedMs
+  const made = renditions.map((rendition) => describeMade(source.video, rendition))
+  const qualities = work.measures_quality
+    ? await measureQuality(context, clock, placeOf(source), made, encodeMs)
+    : null
   const stored = await finishOutputs(context, work.outputs, runs)
   if ("failure" in stored) return stored
-  return { result: { kind: "render", ...stored } }
+  const outputs = stored.outputs.map((output) => {
+    const quality = qualities?.get(output.key)
+    return quality ? { ...output, quality } : output
+  })
+  return { result: { kind: "render", outputs, warnings: stored.warnings } }
 }

@@ -58,17 +58,24 @@ export function encodeArguments(
   ]
 }
 
-/** One filter graph with an output `v0`, `v1` and so on for each rendition. */
+/**
+ * One filter graph with an output `v0`, `v1` and so on for each rendition. ffmpeg 5 copies what a
+ * stream says of itself, such as how to turn it, to all outputs of a graph that has one input; so
+ * that there is a second, which ends at once.
+ */
 function filterGraph({ video }: PictureSource, renditions: readonly PlannedRendition[]): string {
   const [first] = renditions
   if (!first) throw new Error("There is nothing to encode.")
   const sizes = renditions.map(({ target }) => target)
   const { shared, own } = pictureFilters(video, first.target.frameRate, sizes)
   const input = `[0:${video.index}]`
-  if (own.length === 1) return `${input}${[...shared, ...(own[0] ?? [])].join(",")}[v0]`
+  const second = `${input}nullsink`
+  if (own.length === 1) {
+    return [`${input}${[...shared, ...(own[0] ?? [])].join(",")}[v0]`, second].join(";")
+  }
   const branches = own.map((_, at) => `[s${at}]`).join("")
   const split = `${input}${[...shared, `split=${own.length}`].join(",")}${branches}`
-  return [split, ...own.map((each, at) => `[s${at}]${each.join(",")}[v${at}]`)].join(";")
+  return [split, ...own.map((each, at) => `[s${at}]${each.join(",")}[v${at}]`), second].join(";")
 }
 
 function pictureArguments({ key, target, askedKbps }: PlannedRendition, pass: Pass): string[] {

@@ -78,7 +78,7 @@ function snap(rate: FrameRate): FrameRate {
 function limit(rate: FrameRate): FrameRate {
   const value = valueOf(rate)
   if (value < RATE_MIN) {
-    return { ...rate, frames: rate.frames * Math.ceil(RATE_MIN / value) }
+    return snap({ ...rate, frames: rate.frames * Math.ceil(RATE_MIN / value) })
   }
   const divisor = Math.ceil(value / RATE_MAX - TOLD_SHARE)
   if (divisor <= 1) return rate

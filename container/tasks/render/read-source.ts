@@ -9,6 +9,9 @@ import { noVideo } from "./failures.ts"
 import { isRateUnknown } from "./frame-rate.ts"
 import { readSource } from "./source.ts"
 
+/** However many frames there are, that is more than a rendition has. */
+const COUNTED_RATE_MAX = 240
+
 /** Reads what the input is; fails where it is no media, or has no picture. */
 export async function readPictureSource(
   context: RunContext,
@@ -27,6 +30,7 @@ export async function readPictureSource(
   const counted = await countFrames(context, clock, { name, stream: video.index, at: 0 })
   const seconds = source.durationSeconds
   if ("failure" in counted || counted.frames === 0 || seconds === null) return { ...source, video }
-  const average = { frames: counted.frames * 1000, seconds: Math.ceil(seconds * 1000) }
+  const perSecond = Math.min(counted.frames / seconds, COUNTED_RATE_MAX)
+  const average = { frames: Math.round(perSecond * 1000), seconds: 1000 }
   return { ...source, video: { ...video, rate: { ...video.rate, average } } }
 }

@@ -12,6 +12,8 @@ export type FieldOrder = "top" | "bottom"
 /** The stream of pictures that renditions are made of. */
 export type SourceVideo = {
   index: number
+  /** Seconds after the beginning of the file at which it begins. */
+  startSeconds: number
   codec: string
   /** As it is stored. */
   size: Size
@@ -40,6 +42,8 @@ export type RenderSource = {
   name: string
   /** ffmpeg's names of its format, with commas in between. */
   format: string
+  /** What its clock shows at its beginning. */
+  startSeconds: number
   durationSeconds: number | null
   /** Whether it has a stream of pictures that no decoder here takes. */
   hasUnknownVideo: boolean
@@ -91,13 +95,14 @@ export function readSource(probe: ProbeResult, name: string): RenderSource {
   const pictures = streams.filter(
     ({ codec_type: type, disposition }) => type === "video" && disposition["attached_pic"] !== 1,
   )
-  const videos = pictures.flatMap(readVideo)
   const startSeconds = number.parse(probe.format["start_time"]) ?? 0
+  const videos = pictures.flatMap((each) => readVideo(each, startSeconds))
   const sounds = streams.filter(isSound)
   const sound = sounds.find(isDefault) ?? sounds[0]
   return {
     name,
     format: probe.format_name,
+    startSeconds,
     durationSeconds: probe.duration ?? null,
     hasUnknownVideo: pictures.length > videos.length,
     video: largest(videos),
@@ -114,7 +119,10 @@ function largest(videos: readonly (SourceVideo & { isDefault: boolean })[]): Sou
   return scored.toSorted((one, other) => other.score - one.score)[0]?.video ?? null
 }
 
-function readVideo(stream: ProbedStream): (SourceVideo & { isDefault: boolean })[] {
+function readVideo(
+  stream: ProbedStream,
+  fileStartSeconds: number,
+): (SourceVideo & { isDefault: boolean })[] {
   const { index, codec_name: codec, width, height } = stream
   if (codec === null || codec === "unknown" || width === null || height === null) return []
   const fields = FIELD_ORDERS[stream.field_order ?? ""] ?? null
@@ -122,6 +130,7 @@ function readVideo(stream: ProbedStream): (SourceVideo & { isDefault: boolean })
   return [
     {
       index,
+      startSeconds: (stream.start_time ?? fileStartSeconds) - fileStartSeconds,
       codec,
       size: { width, height },
       pixelShape: readRatio(stream.sample_aspect_ratio, ":") ?? 1,

@@ -148,3 +148,13 @@ export async function frameTimes(path: string): Promise<{ seconds: number; isKey
     .map(([time = "", flags = ""]) => ({ seconds: Number(time), isKey: flags.startsWith("K") }))
     .toSorted((one, other) => one.seconds - other.seconds)
 }
+/** The colour of a place of the picture at a time, as red, green and blue from 0 to 255. */
+export async function colourAt(
+  path: string,
+  { x, y, seconds = 0 }: { x: number; y: number; seconds?: number },
+): Promise<[number, number, number]> {
+  const filter = `crop=2:2:${x}:${y}:exact=1,scale=1:1,format=rgb24`
+  const words = `-v error -ss ${seconds} -i ${path} -frames:v 1 -vf ${filter} -f rawvideo -`
+  const { stdout } = await run("ffmpeg", words.split(" "), { encoding: "buffer" })
+  return [stdout[0] ?? 0, stdout[1] ?? 0, stdout[2] ?? 0]
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest"
+import { groupRenditions } from "../../../../container/tasks/render/groups.ts"
+import type { RenditionCodec } from "../../../../src/contract/tasks/render.ts"
+
+const GIB = 1024 ** 3
+const SOURCE = { width: 1920, height: 1080 }
+
+function rendition(codec: RenditionCodec, width = 1920, height = 1080) {
+  const frameRate = { frames: 30, seconds: 1 }
+  return {
+    target: { codec, container: "mp4" as const, width, height, frameRate, bitrateKbps: null },
+  }
+}
+
+function sizesOf(codecs: RenditionCodec[], memoryBytes: number, width = 1920, height = 1080) {
+  const renditions = codecs.map((codec) => rendition(codec, width, height))
+  const groups = groupRenditions(renditions, SOURCE, memoryBytes)
+  expect(new Set(groups.flat())).toEqual(new Set(renditions))
+  return groups.map(({ length }) => length)
+}
+
+test("what fits in the memory of a process is made with one decode", () => {
+  expect(sizesOf(["h264", "h264", "h264"], 16 * GIB)).toEqual([3])
+  expect(sizesOf(["h264", "h265", "vp9", "av1"], 16 * GIB)).toEqual([4])
+})
+
+test("what does not fit is made by several, and by one each where there is least", () => {
+  expect(sizesOf(["av1", "av1"], 4 * GIB)).toEqual([1, 1])
+  expect(sizesOf(["av1", "av1", "av1"], 16 * GIB, 3840, 2160)).toEqual([2, 1])
+  expect(sizesOf(["h265", "h265"], 1 * GIB)).toEqual([1, 1])
+})
+
+test("no process has more outputs than threads can be had for", () => {
+  const many = Array.from({ length: 32 }, () => "h264" as const)
+  const groups = sizesOf(many, 64 * GIB, 320, 180)
+  expect(Math.max(...groups)).toBe(8)
+})

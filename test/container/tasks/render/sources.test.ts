@@ -1,0 +1,116 @@
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { decodeWhole, frameTimes, probe, SMALL, startRenderHarness } from "./render-harness.ts"
+import type { RenderHarness } from "./render-harness.ts"
+
+const QUICK = "-c:v libx264 -preset ultrafast"
+const FILM = "-f lavfi -i testsrc2=s=192x108:r=25:d=1"
+const SOUND = "-f lavfi -i sine=d=1"
+const KEY = "-encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb"
+
+let lab: RenderHarness
+
+beforeAll(async () => {
+  lab = await startRenderHarness()
+})
+
+afterAll(() => lab[Symbol.asyncDispose]())
+
+async function renderOne(name: string, words: string) {
+  const { result, paths } = await lab.render(await lab.make(name, words))
+  const [path = ""] = paths
+  await decodeWhole(path)
+  const probed = await probe(path)
+  return { result, path, probed, video: probed.streams[0] }
+}
+
+describe("times are kept", () => {
+  test("of a picture that varies, at a constant rate", async () => {
+    const select = String.raw`-vf select='lt(mod(n\,10)\,3)' -fps_mode vfr`
+    const words = `-f lavfi -i testsrc2=s=96x54:r=25:d=4 ${select} ${QUICK}`
+    const { path, probed } = await renderOne("varying.mp4", words)
+    const times = await frameTimes(path)
+    expect(times.every(({ seconds }, at) => Math.abs(seconds - at / 25) < 0.001)).toBe(true)
+    expect(Number(probed.format.duration)).toBeCloseTo(3.7, 0)
+  })
+
+  test.for<[string, string]>([
+    ["a picture that begins later", "-itsoffset 0.6 -i still.mp4 -i tone.m4a"],
+    ["a sound that begins later", "-i still.mp4 -itsoffset 0.6 -i tone.m4a"],
+  ])("of %s", async ([, inputs]) => {
+    await lab.make("still.mp4", `${FILM} ${QUICK}`)
+    await lab.make("tone.m4a", SOUND)
+    const { probed } = await renderOne("offset.mkv", `${inputs} -map 0:v -map 1:a -c copy`)
+    const [video, audio] = probed.streams
+    expect(Number(video?.start_time)).toBe(0)
+    expect(Number(audio?.start_time)).toBeLessThan(0.05)
+    const isLateVideo = inputs.startsWith("-itsoffset")
+    expect(Number(video?.duration)).toBeCloseTo(isLateVideo ? 1.6 : 1, 1)
+    expect(Number(audio?.duration)).toBeCloseTo(isLateVideo ? 1 : 1.6, 1)
+  })
+
+  test("of a recording whose rate is that of a clock", async () => {
+    const words = `${FILM} -c:v libvpx -deadline realtime -cpu-used 8 -f webm -live 1`
+    const { video } = await renderOne("browser.webm", words)
+    expect(video?.r_frame_rate).toMatch(/^(?:25|30)\/1$/)
+  })
+
+  test("of a single picture", async () => {
+    const { video } = await renderOne("still.png", `${FILM} -frames:v 1`)
+    expect(video).toMatchObject({ width: 192, height: 108 })
+  })
+})
+
+describe("a source fails", () => {
+  test.for<[string, string, string]>([
+    ["that has sound alone", "tone.m4a", SOUND],
+    [
+      "that has a cover alone",
+      "cover.mp3",
+      `${SOUND} ${FILM} -map 0 -map 1 -frames:v 1 -c:v mjpeg -disposition:v attached_pic`,
+    ],
+  ])("%s", async ([, name, words]) => {
+    const last = await lab.report(await lab.make(name, words))
+    expect(last).toMatchObject({
+      kind: "failed",
+      blame: "caller",
+      failure: { code: "no_video", message: expect.stringContaining("no picture") },
+    })
+  })
+
+  test("that is no media", async () => {
+    const path = join(lab.folder, "text.mp4")
+    await writeFile(path, "no media")
+    const last = await lab.report(path)
+    expect(last).toMatchObject({
+      kind: "failed",
+      blame: "caller",
+      failure: { code: "invalid_input" },
+    })
+  })
+
+  test("that is encrypted", async () => {
+    const path = await lab.make(
+      "locked.mp4",
+      `${FILM} ${QUICK} ${KEY} -encryption_kid ${"0".repeat(32)}`,
+    )
+    const last = await lab.report(path)
+    expect(last).toMatchObject({
+      kind: "failed",
+      blame: "caller",
+      failure: { code: "drm_protected" },
+    })
+  })
+
+  test("whose time is up", async () => {
+    const path = await lab.make("long.mp4", `-f lavfi -i testsrc2=s=640x360:r=25:d=20 ${QUICK}`)
+    const last = await lab.report(path, [{ ...SMALL, codec: "h265" }], { run_seconds_max: 1 })
+    const message = expect.stringContaining("a transcode may run for 1 seconds")
+    expect(last).toMatchObject({
+      kind: "failed",
+      blame: "caller",
+      failure: { code: "time_limit", message },
+    })
+  })
+})
