@@ -1,0 +1,136 @@
+import { readFile } from "node:fs/promises"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { z } from "zod"
+import { makeMedia, runBare, tools } from "../../scripts/bench/media.ts"
+import { openSoundStage } from "./sound-stage.ts"
+import type { SoundStage } from "./sound-stage.ts"
+
+const created = z.looseObject({ id: z.uuid(), status: z.string() })
+const job = z.looseObject({
+  id: z.uuid(),
+  status: z.string(),
+  progress: z.number().optional(),
+  outputs: z.array(
+    z.looseObject({
+      url: z.url(),
+      codec: z.string(),
+      resolution: z.string(),
+      duration_seconds: z.number(),
+      size_bytes: z.int(),
+    }),
+  ),
+  error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
+})
+
+const FILM =
+  "-f lavfi -i testsrc2=s=1280x720:r=5:d=4.2 -f lavfi -i sine=d=4.2 -c:v libx264 -preset ultrafast"
+const LONG = "-f lavfi -i testsrc2=s=1280x720:r=25:d=16 -c:v libx264 -preset ultrafast"
+const TONE = "-f lavfi -i sine=d=1"
+/** The ids of the index and of the first media in a WebM. */
+const WEBM_ELEMENTS = ["\x1c\x53\xbb\x6b", "\x1f\x43\xb6\x75"] as const
+const MOVIE_BOXES = ["moov", "mdat"] as const
+const SMALL = { codec: "h264", resolution: "480p" }
+
+let stage: SoundStage
+
+beforeAll(async () => {
+  stage = await openSoundStage("transcode")
+})
+
+afterAll(() => stage[Symbol.asyncDispose]())
+
+async function transcode(source: string, outputs: object[], more: object = {}) {
+  const body = { source: `svc_id://${await stage.upload(source)}`, outputs, ...more }
+  const answer = await stage.postJson("/transcode", body)
+  expect(answer.status).toBe(202)
+  return created.parse(await answer.json())
+}
+
+async function ask(program: string, words: string, path: string): Promise<string> {
+  return await runBare(program, [...words.split(" "), path], stage.folder)
+}
+
+/** The job as soon as it is so; each question waits for a moment. */
+async function readUntil(id: string, isSo: (shown: z.infer<typeof job>) => boolean) {
+  for (let count = 0; count < 120; count += 1) {
+    const answer = await stage.call(`/jobs/${id}`, { headers: { prefer: "wait=1" } })
+    const shown = job.parse(await answer.json())
+    if (isSo(shown)) return shown
+  }
+  throw new Error(`The job ${id} did not come so far.`)
+}
+
+function isOver({ status }: { status: string }): boolean {
+  return status === "completed" || status === "failed"
+}
+
+it("makes renditions that play in the web, in the order asked for, and sends the Job", async () => {
+  const source = await makeMedia(stage.folder, "film.mkv", FILM)
+  const outputs = [
+    SMALL,
+    { codec: "h265", resolution: "480p", container: "mov" },
+    { codec: "vp9", resolution: "720p", container: "webm" },
+  ]
+  const webhook_url = `${stage.receiver.origin}/transcoded`
+  const { id } = await transcode(source, outputs, { webhook_url })
+  const shown = await readUntil(id, isOver)
+  expect(shown).toMatchObject({ kind: "transcode", status: "completed" })
+  expect(shown.outputs.map(({ codec, resolution }) => [codec, resolution])).toEqual([
+    ["h264", "854x480"],
+    ["h265", "854x480"],
+    ["vp9", "1280x720"],
+  ])
+  for (const { url, duration_seconds, size_bytes } of shown.outputs) {
+    expect(duration_seconds).toBeCloseTo(4.2, 0)
+    const path = await stage.download(url)
+    const bytes = await ask(tools.ffprobe, "-v error -show_entries format=size -of csv=p=0", path)
+    expect(Number(bytes)).toBe(size_bytes)
+    // Every frame can be decoded.
+    await runBare(tools.ffmpeg, `-v error -xerror -i ${path} -f null -`.split(" "), stage.folder)
+    const types = await ask(
+      tools.ffprobe,
+      "-v error -show_entries stream=codec_type -of csv=p=0",
+      path,
+    )
+    expect(types.trim().split(/\s+/)).toEqual(["video", "audio"])
+    expect(await keyTimes(path)).toEqual(["0.0", "2.0", "4.0"])
+    expect(await startsWithIndex(path)).toBe(true)
+  }
+  const [told] = await stage.receiver.untilReceived(1)
+  expect(JSON.parse(told?.body ?? "{}")).toMatchObject({
+    data: { id, status: "completed", outputs: [{}, {}, {}] },
+  })
+})
+
+it("fails as no_video where there is sound alone", async () => {
+  const { id } = await transcode(await makeMedia(stage.folder, "tone.mp3", TONE), [SMALL])
+  const shown = await readUntil(id, isOver)
+  expect(shown).toMatchObject({ status: "failed", outputs: [], error: { code: "no_video" } })
+})
+
+it("ends at once where it is canceled", async () => {
+  const source = await makeMedia(stage.folder, "long.mp4", LONG)
+  const { id } = await transcode(source, [{ codec: "h265", resolution: "720p" }])
+  await readUntil(id, ({ status, progress = 0 }) => status === "processing" && progress > 0)
+  const answer = await stage.call(`/jobs/${id}/cancel`, { method: "POST" })
+  expect(answer.status).toBe(200)
+  const shown = await readUntil(id, isOver)
+  expect(shown).toMatchObject({ status: "failed", outputs: [], error: { code: "canceled" } })
+})
+
+async function keyTimes(path: string): Promise<string[]> {
+  const words = "-v error -select_streams v:0 -show_entries packet=pts_time,flags -of csv=p=0"
+  const lines = (await ask(tools.ffprobe, words, path)).trim().split("\n")
+  return lines
+    .filter((line) => line.includes(",K"))
+    .map((line) => Number(line.split(",")[0]).toFixed(1))
+}
+
+/** Whether a player finds the index of a file before its media. */
+async function startsWithIndex(path: string): Promise<boolean> {
+  const bytes = await readFile(path)
+  const [index, media] = path.endsWith(".webm") ? WEBM_ELEMENTS : MOVIE_BOXES
+  // What stands first of all in a WebM only tells where its index is.
+  const indexAt = bytes.lastIndexOf(index, undefined, "latin1")
+  return indexAt > 0 && indexAt < bytes.indexOf(media, 0, "latin1")
+}
