@@ -4,7 +4,7 @@ import {
   CLASS_PIXELS,
   KEYFRAME_SECONDS,
   RATE_CONTROL,
-  SVT_RATE_PARAMETERS,
+  SVT_RATE,
   THREADS_MAX,
   VIDEO_PRESETS,
 } from "./presets.ts"
@@ -121,9 +121,10 @@ function vp9Arguments(choice: Choice): string {
 
 function svtArguments({ target, crf, speed, gop, threads }: Choice): string {
   const { bitrateKbps } = target
-  // Only with a constant quality does it take a -maxrate.
-  const rate = bitrateKbps === null ? `-crf ${crf}` : `-b:v ${bitrateKbps}k`
-  const parameters = [`lp=${threads}`, ...(bitrateKbps === null ? [] : SVT_RATE_PARAMETERS)]
+  // Only beside a constant quality does it take a -maxrate.
+  const rate =
+    bitrateKbps === null ? `-crf ${crf}` : `-b:v ${Math.round(bitrateKbps * SVT_RATE.asked)}k`
+  const parameters = [`lp=${threads}`, ...(bitrateKbps === null ? [] : SVT_RATE.parameters)]
   return `-preset ${speed} ${rate} -g ${gop} -svtav1-params ${parameters.join(":")}`
 }
 

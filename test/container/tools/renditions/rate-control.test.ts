@@ -17,3 +17,18 @@ test("a rate that was met needs no other try", () => {
 test("a stream that is too large is asked for with less, in proportion", () => {
   expect(correctedKbps(TARGET, { askedKbps: 1000, measuredKbps: 1250 })).toBe(800)
 })
+
+test("a stream that is below its rate is asked for with more, once", () => {
+  expect(correctedKbps(TARGET, { askedKbps: 1000, measuredKbps: 800 })).toBe(1250)
+  expect(correctedKbps(TARGET, { askedKbps: 1250, measuredKbps: 800 })).toBeNull()
+})
+
+test("no other try is made of a picture that needs less than its rate", () => {
+  expect(correctedKbps(TARGET, { askedKbps: 1000, measuredKbps: 300 })).toBeNull()
+  const target = { ...TARGET, codec: "h264" } as const
+  expect(correctedKbps(target, { askedKbps: 1000, measuredKbps: 800 })).toBeNull()
+})
+
+test("no other try is made where the worst quality is far above the rate", () => {
+  expect(correctedKbps(TARGET, { askedKbps: 200, measuredKbps: 2500 })).toBeNull()
+})
