@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, onTestFinished, test } from "vitest"
+import { z } from "zod"
 import { RENDITION_CODECS } from "../../../../src/contract/tasks/render.ts"
 import type { VideoTarget } from "../../../../container/tools/renditions/video-encoder.ts"
 import { passesOf, videoArguments } from "../../../../container/tools/renditions/video-encoder.ts"
@@ -18,6 +19,10 @@ const TARGET: VideoTarget = {
   frameRate: { frames: 25, seconds: 1 },
   bitrateKbps: null,
 }
+const shownFacts = z.object({
+  packets: z.array(z.object({ flags: z.string() })),
+  streams: z.array(z.object({ codec_tag_string: z.string(), pix_fmt: z.string() })),
+})
 const TAGS = { h264: "avc1", h265: "hvc1", vp9: "vp09", av1: "av01" }
 
 test("a stream without a rate is made in one pass", () => {
@@ -78,7 +83,6 @@ async function encode(target: VideoTarget, seconds: number) {
     const output = number === passesOf(target) ? ["made.mp4"] : ["-f", "null", "-"]
     const input = ["-v", "error", "-f", "lavfi", "-i", source, "-frames:v", String(frames)]
     // Each pass reads the log of the one before.
-    // oxlint-disable-next-line no-await-in-loop
     await run("ffmpeg", [...input, ...words, ...output], { cwd: folder })
   }
   const shown = "packet=flags:stream=codec_tag_string,pix_fmt"
@@ -87,11 +91,10 @@ async function encode(target: VideoTarget, seconds: number) {
     ["-v", "error", "-show_entries", shown, "-of", "json", "made.mp4"],
     { cwd: folder },
   )
-  const { packets, streams } = JSON.parse(report.stdout)
-  const flags: string[] = packets.map((packet: { flags: string }) => packet.flags)
+  const { packets, streams } = shownFacts.parse(JSON.parse(report.stdout))
   return {
-    tag: streams[0].codec_tag_string,
-    format: streams[0].pix_fmt,
-    keyframes: flags.flatMap((flag, order) => (flag.startsWith("K") ? [order] : [])),
+    tag: streams[0]?.codec_tag_string,
+    format: streams[0]?.pix_fmt,
+    keyframes: packets.flatMap(({ flags }, order) => (flags.startsWith("K") ? [order] : [])),
   }
 }
