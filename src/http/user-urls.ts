@@ -1,4 +1,5 @@
 import { readSites } from "../contract/allowed-site.ts"
+import { isS3Url } from "../contract/s3-url.ts"
 import { readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
@@ -9,6 +10,7 @@ import type { AppContext } from "./request.ts"
 
 /** Reads a URL that a file is to be brought in from, by the rules of this deployment. */
 export function readImport(c: AppContext, text: string): ReturnType<typeof readImportUrl> {
+  if (!isS3Url(text)) return readWebImport(c, text)
   const buckets = readS3Sources(c.env.S3_SOURCES).map(({ bucket }) => bucket)
   return readImportUrl(text, { ...webRules(c), buckets })
 }

@@ -1,3 +1,4 @@
+import { z } from "zod"
 import { readTextUpTo } from "../bounded-text.ts"
 import { encodeKey, readS3Url } from "../contract/s3-url.ts"
 import type { S3Object } from "../contract/s3-url.ts"
@@ -17,6 +18,9 @@ import { findWork } from "../storage/tasks.ts"
 import { askStore } from "./ask-store.ts"
 import { say } from "./io-context.ts"
 import type { IoContext } from "./io-context.ts"
+
+/** The URL of an import as it stands: `importTask` trims it, and a key may end in a space. */
+const importedUrl = z.object({ kind: z.literal(importTask.name), url: z.string() })
 
 /** What of a store's answer is passed on: what says which bytes they are. */
 const PASSED_ON = [
@@ -45,7 +49,7 @@ export async function sendSource(c: IoContext): Promise<Response> {
   const run = c.get("run")
   const work = await findWork(databaseOf(c.env, run.accountId), run)
   if (!work) return say(410, "gone")
-  const { data } = importTask.work.safeParse(work)
+  const { data } = importedUrl.safeParse(work)
   const object = data && readS3Url(data.url)
   if (!object || "error" in object) return say(404, "no such source")
   const sources = readS3Sources(c.env.S3_SOURCES)

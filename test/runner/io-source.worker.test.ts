@@ -181,7 +181,9 @@ it("says that a store does not answer, and that a bucket is not listed", async (
 
 it("is for a run that goes on, and for its own token", async () => {
   const task = await startImport("s3://films/a.mp4")
-  const store = () => new Response("x")
+  function store() {
+    return new Response("x")
+  }
   const forged = await readSource({ ...task, token: `${task.token}x` }, store)
   expect([forged.answer.status, forged.asked.length]).toEqual([401, 0])
   const other = await startImport("s3://films/b.mp4")

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
@@ -6,29 +5,13 @@ import { makeMedia } from "../../scripts/bench/media.ts"
 import { rclone } from "../../scripts/setup/rclone.ts"
 import { ensureSteps } from "../../scripts/setup/step.ts"
 import { makeSound } from "../support/site/sound.ts"
-import { startOddStore } from "../support/store/odd-store.ts"
-import { CREDENTIALS, startStore } from "../support/store/store.ts"
-import type { Store } from "../support/store/store.ts"
-import { openWire } from "../support/store/wire.ts"
-import type { Wire } from "../support/store/wire.ts"
-import { openSoundStage } from "./sound-stage.ts"
-import type { SoundStage } from "./sound-stage.ts"
+import { hash, openStoreStage } from "./store-stage.ts"
+import type { StoreStage } from "./store-stage.ts"
 
 const INSTALL_MS_MAX = 180_000
 const TEST_MS_MAX = 90_000
 const MIB = 1024 ** 2
 
-const created = z.looseObject({ id: z.uuid() })
-const record = z.looseObject({
-  id: z.uuid(),
-  status: z.string(),
-  name: z.string(),
-  source_url: z.string(),
-  download_url: z.url(),
-  size_bytes: z.int().nullable(),
-  error_code: z.string().optional(),
-  error: z.string().optional(),
-})
 const problem = z.looseObject({
   details: z.array(
     z.looseObject({ field: z.string(), code: z.string().optional(), message: z.string() }),
@@ -39,6 +22,7 @@ const problem = z.looseObject({
 const ODD_KEYS = [
   ["a film + more.wav", "a film + more.wav"],
   ["Spiel & Spaß/Übung 日本.wav", "Übung 日本.wav"],
+  [" spaced .wav ", "spaced .wav"],
   ["what?.wav", "what?.wav"],
   ["part #1.wav", "part #1.wav"],
   ["100%.wav", "100%.wav"],
@@ -48,70 +32,28 @@ const ODD_KEYS = [
 
 const coded = makeSound(3000, 90)
 
-let store: Store
-let wire: Wire
-let stage: SoundStage
-const opened = new AsyncDisposableStack()
+let stage: StoreStage
 
 beforeAll(async () => {
   await ensureSteps([rclone])
-  store = opened.use(await startStore("films"))
-  wire = opened.use(await openWire(store.port))
-  const films = { bucket: "films", endpoint: wire.endpoint, region: "us-east-1", ...CREDENTIALS }
-  const odd = opened.use(await startOddStore(coded, `${store.endpoint}/films/raw/clip.wav`))
-  const sources = [
-    films,
-    { ...films, bucket: "odd", endpoint: odd.origin },
-    { ...films, bucket: "locked", secret_access_key: "another-secret-that-nobody-sees" },
-    { ...films, bucket: "absent" },
-    { ...films, bucket: "nowhere", endpoint: "http://127.0.0.1:9" },
-  ]
-  stage = opened.use(
-    await openSoundStage("stores", {
-      ALLOWED_PRIVATE_HOSTS: "",
-      REFUSE_PUBLIC_HOSTS: "true",
-      S3_SOURCES: JSON.stringify(sources),
-    }),
-  )
+  stage = await openStoreStage(coded)
 }, INSTALL_MS_MAX)
 
 afterAll(async () => {
-  await opened.disposeAsync()
+  await stage[Symbol.asyncDispose]()
 })
-
-async function begin(url: string): Promise<string> {
-  const answer = await stage.postJson("/files", { file_url: url })
-  expect(answer.status).toBe(201)
-  return created.parse(await answer.json()).id
-}
-
-async function readEnd(id: string) {
-  return await stage.readEnd(`/files/${id}`, record)
-}
-
-async function bringIn(url: string) {
-  return await readEnd(await begin(url))
-}
-
-async function digestOf(url: string): Promise<string> {
-  return hash(Buffer.from(await (await stage.call(url)).arrayBuffer()))
-}
-
-function hash(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex")
-}
 
 it("brings an object in as it is", async () => {
   const bytes = makeSound(200_000, 1)
-  await store.put("raw/clip.wav", bytes)
-  const file = await bringIn("s3://films/raw/clip.wav")
+  await stage.store.put("raw/clip.wav", bytes)
+  const file = await stage.bringIn("s3://films/raw/clip.wav")
   expect(file).toMatchObject({
     status: "success",
     name: "clip.wav",
     source_url: "s3://films/raw/clip.wav",
     size_bytes: bytes.length,
   })
-  expect(await digestOf(file.download_url)).toBe(hash(bytes))
+  expect(await stage.digestOf(file.download_url)).toBe(hash(bytes))
 })
 
 it(
@@ -122,7 +64,7 @@ it(
       "tone.wav",
       "-f lavfi -i sine=frequency=300:duration=4",
     )
-    await store.put("tone.wav", new Uint8Array(await readFile(path)))
+    await stage.store.put("tone.wav", new Uint8Array(await readFile(path)))
     const answer = await stage.postJson("/normalize", { file_url: "s3://films/tone.wav" })
     const body = z.looseObject({ normalization_id: z.uuid() }).parse(await answer.json())
     const done = await stage.readEnd(
@@ -139,10 +81,10 @@ describe("a key", () => {
     "is taken literally: %s",
     async (key, name) => {
       const bytes = makeSound(2000, 2)
-      await store.put(key, bytes)
-      const file = await bringIn(`s3://films/${key}`)
+      await stage.store.put(key, bytes)
+      const file = await stage.bringIn(`s3://films/${key}`)
       expect(file).toMatchObject({ status: "success", name, source_url: `s3://films/${key}` })
-      expect(await digestOf(file.download_url)).toBe(hash(bytes))
+      expect(await stage.digestOf(file.download_url)).toBe(hash(bytes))
     },
     TEST_MS_MAX,
   )
@@ -151,10 +93,10 @@ describe("a key", () => {
     "may be percent-encoded",
     async () => {
       const bytes = makeSound(2000, 3)
-      await store.put("mein/café + film#2.wav", bytes)
-      const file = await bringIn("s3://films/mein/caf%C3%A9%20+%20film%232.wav")
+      await stage.store.put("mein/café + film#2.wav", bytes)
+      const file = await stage.bringIn("s3://films/mein/caf%C3%A9%20+%20film%232.wav")
       expect(file).toMatchObject({ status: "success", name: "café + film#2.wav" })
-      expect(await digestOf(file.download_url)).toBe(hash(bytes))
+      expect(await stage.digestOf(file.download_url)).toBe(hash(bytes))
     },
     TEST_MS_MAX,
   )
@@ -171,12 +113,12 @@ describe("a store", () => {
   ])(
     "that does not send %s is named",
     async (url, code, message) => {
-      const file = await bringIn(url)
+      const file = await stage.bringIn(url)
       expect(file).toMatchObject({ status: "failed", error_code: code })
       expect(file.error).toMatch(message)
       const said = JSON.stringify([file, stage.service.tail()])
       expect(said).not.toMatch(/nobody-sees|TESTACCESSKEY|Signature=|<Error>/)
-      expect(said).not.toContain(new URL(wire.endpoint).host)
+      expect(said).not.toContain(new URL(stage.wire.endpoint).host)
     },
     TEST_MS_MAX,
   )
@@ -185,18 +127,20 @@ describe("a store", () => {
     "that is killed half-way is asked for the rest when it is back",
     async () => {
       const bytes = makeSound(30 * MIB, 4)
-      await store.put("large.wav", bytes)
-      wire.requests.length = 0
-      const held = wire.holdAfter(20 * MIB)
-      const id = await begin("s3://films/large.wav")
+      await stage.store.put("large.wav", bytes)
+      stage.wire.requests.length = 0
+      const held = stage.wire.holdAfter(20 * MIB)
+      const id = await stage.begin("s3://films/large.wav")
       await held
-      await store.kill()
-      wire.cut()
-      await store.start()
-      const file = await readEnd(id)
+      await stage.store.kill()
+      stage.wire.cut()
+      await stage.store.start()
+      const file = await stage.readFileEnd(id)
       expect(file).toMatchObject({ status: "success", size_bytes: bytes.length })
-      expect(await digestOf(file.download_url)).toBe(hash(bytes))
-      const ranges = wire.requests.flatMap((head) => /^range: bytes=(\d+)-/im.exec(head)?.[1] ?? [])
+      expect(await stage.digestOf(file.download_url)).toBe(hash(bytes))
+      const ranges = stage.wire.requests.flatMap(
+        (head) => /^range: bytes=(\d+)-/im.exec(head)?.[1] ?? [],
+      )
       expect(ranges.length).toBeGreaterThan(0)
       expect(Math.min(...ranges.map(Number))).toBeGreaterThan(10 * MIB)
     },
@@ -206,20 +150,51 @@ describe("a store", () => {
   it(
     "whose object is replaced half-way brings in the new one alone",
     async () => {
-      await store.put("changing.wav", makeSound(24 * MIB, 5))
-      const held = wire.holdAfter(15 * MIB)
-      const id = await begin("s3://films/changing.wav")
+      await stage.store.put("changing.wav", makeSound(24 * MIB, 5))
+      const held = stage.wire.holdAfter(15 * MIB)
+      const id = await stage.begin("s3://films/changing.wav")
       await held
       const bytes = makeSound(25 * MIB, 6)
-      await store.put("changing.wav", bytes)
-      wire.cut()
-      const file = await readEnd(id)
+      await stage.store.put("changing.wav", bytes)
+      stage.wire.cut()
+      const file = await stage.readFileEnd(id)
       expect(file).toMatchObject({ status: "success", size_bytes: bytes.length })
-      expect(await digestOf(file.download_url)).toBe(hash(bytes))
+      expect(await stage.digestOf(file.download_url)).toBe(hash(bytes))
     },
     TEST_MS_MAX,
   )
 })
+
+it(
+  "is asked for nothing more once the job is canceled",
+  async () => {
+    await stage.store.put("canceled.wav", makeSound(20 * MIB, 91))
+    const held = stage.wire.holdAfter(10 * MIB)
+    const id = await stage.begin("s3://films/canceled.wav")
+    await held
+    expect(stage.wire.connections()).toBe(1)
+    expect((await stage.call(`/jobs/${id}/cancel`, { method: "POST" })).status).toBe(200)
+    await expect.poll(() => stage.wire.connections(), { timeout: 20_000 }).toBe(0)
+    expect(await stage.readFileEnd(id)).toMatchObject({ status: "failed", error_code: "canceled" })
+    stage.wire.cut()
+  },
+  TEST_MS_MAX,
+)
+
+it(
+  "is asked again by a job that is tried again, under the same URL",
+  async () => {
+    const url = "s3://films/late?.wav"
+    const missed = await stage.bringIn(url)
+    expect(missed).toMatchObject({ status: "failed", error_code: "not_found" })
+    const bytes = makeSound(3000, 92)
+    await stage.store.put("late?.wav", bytes)
+    const file = await stage.retry(missed.id)
+    expect(file).toMatchObject({ status: "success", name: "late?.wav", source_url: url })
+    expect(await stage.digestOf(file.download_url)).toBe(hash(bytes))
+  },
+  TEST_MS_MAX,
+)
 
 describe("a store that", () => {
   it.each([
@@ -228,9 +203,9 @@ describe("a store that", () => {
   ])(
     "%s is read all the same",
     async (_, url) => {
-      const file = await bringIn(url)
+      const file = await stage.bringIn(url)
       expect(file).toMatchObject({ status: "success", size_bytes: coded.length })
-      expect(await digestOf(file.download_url)).toBe(hash(coded))
+      expect(await stage.digestOf(file.download_url)).toBe(hash(coded))
     },
     TEST_MS_MAX,
   )
@@ -238,7 +213,7 @@ describe("a store that", () => {
   it(
     "sends elsewhere is not followed",
     async () => {
-      const file = await bringIn("s3://odd/moved.wav")
+      const file = await stage.bringIn("s3://odd/moved.wav")
       expect(file).toMatchObject({ status: "failed", error_code: "server_error" })
       expect(file.error).toMatch(/the bucket is elsewhere.* It answered 307\.$/)
     },
@@ -264,9 +239,9 @@ describe("a request", () => {
   })
 
   it("gets no other way to a store's host", async () => {
-    const body = { file_url: `${store.endpoint}/films/raw/clip.wav` }
+    const body = { file_url: `${stage.store.endpoint}/films/raw/clip.wav` }
     expect((await stage.postJson("/files", body)).status).toBe(422)
-    const hooked = { file_url: "s3://films/raw/clip.wav", webhook: store.endpoint }
+    const hooked = { file_url: "s3://films/raw/clip.wav", webhook: stage.store.endpoint }
     expect((await stage.postJson("/files", hooked)).status).toBe(422)
     const fetched = { url: "s3://films/raw/clip.wav" }
     expect((await stage.postJson("/fetch", fetched)).status).toBe(422)

@@ -9,6 +9,8 @@ export type Wire = AsyncDisposable & {
   requests: string[]
   /** Lets so many bytes of answers pass, and resolves when they have. */
   holdAfter(bytes: number): Promise<void>
+  /** How many connections are open. */
+  connections(): number
   /** Cuts all that is open, and lets the next connections pass freely. */
   cut(): void
 }
@@ -57,6 +59,7 @@ export async function openWire(port: number): Promise<Wire> {
       held = Promise.withResolvers()
       return held.promise
     },
+    connections: () => open.size / 2,
     cut() {
       left = Number.POSITIVE_INFINITY
       for (const socket of open) socket.destroy()
