@@ -54,9 +54,14 @@ export const TASK_DEFINITIONS: readonly TaskDefinition[] = [...taskDefinitions.v
 
 /** The kind of a stored job; throws where this version of the service has none such. */
 export function kindOf(name: string): Kind {
-  const kind = kinds.get(name)
+  const kind = findKind(name)
   if (!kind) throw new Error(`there is no kind of job "${name}"`)
   return kind
+}
+
+/** The kind of a stored job; null where this version of the service has none such. */
+export function findKind(name: string): Kind | null {
+  return kinds.get(name) ?? null
 }
 
 /** The definition of a kind of task; null where no kind of job has such tasks. */
@@ -90,6 +95,6 @@ function outputUrl(
   job: Pick<Job, "id" | "kind">,
   { key, fileId, name }: JobResult["outputs"][number],
 ): string {
-  const own = kinds.get(job.kind)?.outputUrl?.(base, job.id, { key, name }) ?? null
+  const own = findKind(job.kind)?.outputUrl?.(base, job.id, { key, name }) ?? null
   return own ?? fileUrl(base, { id: fileId, name })
 }

@@ -10,7 +10,7 @@ import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
 import { isFinal } from "./schema/states.ts"
-import { taskInputs, tasks } from "./schema/tasks.ts"
+import { taskInputs, tasks, taskSecrets } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
@@ -95,9 +95,7 @@ export async function applyTransition(
         .where(and(sql`${files.id} in (select value from json_each(${ids}))`, isUnchanged)),
     ),
     ...insertPrefixes(database, applied, isUnchanged),
-    ...(transition.job.state && isFinal(transition.job.state)
-      ? [deleteSecrets(database, jobId, isUnchanged)]
-      : []),
+    ...deleteEndedSecrets(database, applied, isUnchanged),
     ...takeUploads(
       database,
       (transition.valueUploads ?? []).map(({ id }) => id),
@@ -116,6 +114,19 @@ function groupChanges(changes: Transition["files"]): { ids: string; set: Partial
     const [first] = group
     return first ? [{ ids: JSON.stringify(group.map(({ id }) => id)), set: first.set }] : []
   })
+}
+
+/** Forgets the secrets of tasks that are over, and those of all where their job is. */
+function deleteEndedSecrets(
+  database: AccountDatabase,
+  { jobId, transition: { job, tasks: changed } }: { jobId: string; transition: Transition },
+  isUnchanged: SQL,
+): Statement[] {
+  if (job.state && isFinal(job.state)) return [deleteSecrets(database, jobId, isUnchanged)]
+  const ended = changed.filter(({ set }) => set.state && isFinal(set.state)).map(({ id }) => id)
+  if (ended.length === 0) return []
+  const ofThem = sql`${taskSecrets.taskId} in (select value from json_each(${JSON.stringify(ended)}))`
+  return [deleteSecrets(database, jobId, and(isUnchanged, ofThem))]
 }
 
 /** A task may have been dispatched a thousand times, so that all its prefixes are one statement. */

@@ -1,5 +1,5 @@
 import type { Failure } from "../../contract/failure.ts"
-import { kindOf } from "../../kinds/registry.ts"
+import { findKind } from "../../kinds/registry.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { isOfCaller } from "../../storage/schema/states.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
@@ -35,7 +35,7 @@ export function jobFailure(
     fileId === id && awaitsProbe ? [key] : [],
   )
   if (keys.length > 0) return inputFailed(keys, failure)
-  return kindOf(job.kind).explainFailure?.(failure, task, tasks) ?? failure
+  return findKind(job.kind)?.explainFailure?.(failure, task, tasks) ?? failure
 }
 
 /** The task that makes an import's file and failed, whose failure is the file's own. */

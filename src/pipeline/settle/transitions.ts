@@ -5,10 +5,15 @@ import type { Report } from "../../contract/report.ts"
 import { finishInput, isOfInput, resultWithout } from "../../kinds/finish-inputs.ts"
 import type { InputFinish } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition, kindOf } from "../../kinds/registry.ts"
-import { attemptPrefix, attemptPrefixes, RESUMABLE_FENCE } from "../../storage/objects.ts"
+import {
+  attemptPrefix,
+  attemptPrefixes,
+  prefixOf as prefixOfObject,
+  RESUMABLE_FENCE,
+} from "../../storage/objects.ts"
 import type { Finish } from "../../kinds/kind.ts"
 import type { File } from "../../storage/schema/files.ts"
-import { isFinal } from "../../storage/schema/states.ts"
+import { isFinal, isOfAccount } from "../../storage/schema/states.ts"
 import type { FinalState } from "../../storage/schema/states.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
@@ -109,9 +114,13 @@ export function requeueTransition(
 /** `failed` is the task that ended the job. */
 export type JobEnd = { state: FinalState; failure?: Failure; failed?: FailedImport; now: number }
 
-/** Ends an open job: its open tasks are closed and its files to come fail. */
+/**
+ * Ends an open job: its open tasks are closed, its files to come fail, and what earlier tasks of it made
+ * for it alone is garbage.
+ */
 export function endTransition(snapshot: JobSnapshot, end: JobEnd): Transition {
   const open = snapshot.tasks.filter((task) => !isFinal(task.state))
+  const left = leftFiles(snapshot)
   return {
     job: {
       state: end.state,
@@ -125,14 +134,27 @@ export function endTransition(snapshot: JobSnapshot, end: JobEnd): Transition {
       id: task.id,
       set: { state: "canceled", completedAt: end.now },
     })),
-    files: snapshot.files
-      .filter((file) => !isFinal(file.state))
-      .map((file) => ({ id: file.id, set: endedFile(snapshot, file, end) })),
-    garbage: open
-      .filter((task) => task.fence > 0)
-      .flatMap((task) => [prefixOf(task), prefixOf({ ...task, fence: RESUMABLE_FENCE })])
-      .map((prefix) => ({ prefix })),
+    files: [
+      ...snapshot.files
+        .filter((file) => !isFinal(file.state))
+        .map((file) => ({ id: file.id, set: endedFile(snapshot, file, end) })),
+      ...left.map(({ id }) => ({ id, set: { objectKey: null, probeObjectKey: null } })),
+    ],
+    garbage: [
+      ...open
+        .filter((task) => task.fence > 0)
+        .flatMap((task) => [prefixOf(task), prefixOf({ ...task, fence: RESUMABLE_FENCE })]),
+      ...new Set(left.map(({ objectKey }) => prefixOfObject(objectKey))),
+    ].map((prefix) => ({ prefix })),
   }
+}
+
+/** What tasks that are done stored of files that are no Files of the account, and end with their job. */
+function leftFiles({ files }: JobSnapshot): { id: string; objectKey: string }[] {
+  return files.flatMap(({ id, source, state, objectKey }) => {
+    const isLeft = objectKey !== null && isFinal(state) && !isOfAccount(source)
+    return isLeft ? [{ id, objectKey }] : []
+  })
 }
 
 /** Ends a job whose task failed for good. */

@@ -23,6 +23,11 @@ export type WebhookForm = (typeof WEBHOOK_FORMS)[number]
 export const FILE_SOURCES = ["upload", "import", "output", "fetch", "transcript"] as const
 export type FileSource = (typeof FILE_SOURCES)[number]
 
+/** Whether a file is one of the Files of its account. */
+export function isOfAccount(source: FileSource): boolean {
+  return source !== "fetch" && source !== "transcript"
+}
+
 /** Whether a file is what its caller gave a job to work on. */
 export function isOfCaller(source: FileSource): boolean {
   return source === "import" || source === "upload"

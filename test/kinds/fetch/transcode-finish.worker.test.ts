@@ -172,6 +172,16 @@ describe("a fetch with renditions", () => {
     const { tasks, files } = await readJob(accountId, id)
     expect(tasks.map(({ state }) => state)).not.toContain("waiting")
     expect(files.map(({ state }) => state)).not.toContain("waiting")
+    await expectNothingStored()
+  })
+
+  it("forgets its cookies with the end of the fetch", async () => {
+    const id = await create({ cookies: ".a.example\tTRUE\t/\tFALSE\t0\tname\tvalue" })
+    const count = env.DB.prepare("select count(*) as n from task_secrets where job_id = ?").bind(id)
+    expect(await count.first("n")).toBe(1)
+    await endFetch(id)
+    expect(await count.first("n")).toBe(0)
+    expect((await readJob(accountId, id)).job.state).toBe("running")
   })
 
   it("names its half where that was tried too often", async () => {
@@ -196,6 +206,7 @@ describe("a fetch with renditions", () => {
     expect((await caller.call(`/jobs/${id}/cancel`, { method: "POST" })).status).toBe(200)
     const error = { code: "canceled", message: "The job was canceled." }
     expect(await get(`/jobs/${id}`)).toMatchObject({ status: "failed", error })
+    await expectNothingStored()
   })
 
   it("is done again by a retry, both halves in their order", async () => {
@@ -256,6 +267,12 @@ describe("a fetch with renditions", () => {
     await expect.poll(() => leftOver(accountId)).toEqual(NOTHING)
   })
 })
+
+/** Expects that what a fetch brought is gone with a job that makes nothing of it. */
+async function expectNothingStored(): Promise<void> {
+  await sweep(env, Date.now())
+  await expect.poll(async () => (await leftOver(accountId)).objects).toBe(0)
+}
 
 /** Makes the ends of a job and of its files earlier. */
 async function age(id: string, byMs: number): Promise<void> {
