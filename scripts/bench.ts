@@ -13,6 +13,7 @@ import type { BenchScope } from "./bench/scope.ts"
 import { benchNormalize } from "./bench/normalize/normalize.ts"
 import { benchProbe } from "./bench/probe.ts"
 import { benchQuality } from "./bench/quality/quality.ts"
+import { benchRenditions } from "./bench/renditions/renditions.ts"
 import { benchSandbox } from "./bench/sandbox.ts"
 import { benchStart } from "./bench/start.ts"
 import { benchSubmit } from "./bench/submit.ts"
@@ -35,6 +36,7 @@ const BENCH_MS_MAX = 180_000
 const ALL_MS_MAX = 480_000
 const NORMALIZE_MS_MAX = 600_000
 const QUALITY_MS_MAX = 900_000
+const RENDITIONS_MS_MAX = 600_000
 /** Mostly of an hour of speech. */
 const TRANSCRIBE_MS_MAX = 1_500_000
 
@@ -53,6 +55,7 @@ const benches: Bench[] = [
   { name: "layout", run: benchLayout },
   { name: "normalize", run: benchNormalize, isOnlyNamed: true, timeLimitMs: NORMALIZE_MS_MAX },
   { name: "quality", run: benchQuality, isOnlyNamed: true, timeLimitMs: QUALITY_MS_MAX },
+  { name: "renditions", run: benchRenditions, isOnlyNamed: true, timeLimitMs: RENDITIONS_MS_MAX },
   {
     name: "transcribe",
     run: benchTranscribe,

@@ -7,12 +7,14 @@ import type { Bed } from "./bed.ts"
 /** A job that was accepted, and how it has to end. */
 export type AcceptedJob = {
   id: string
-  room: "commands" | "files" | "fetch" | "normalize" | "transcribe"
+  room: "commands" | "files" | "fetch" | "normalize" | "transcribe" | "jobs"
   name: string
   /** The code of its failure; none where it is to succeed. */
   errorCode: string | null
   /** Codecs of each output, by its key. */
   outputs: Record<string, string[]>
+  /** Codecs of each of its renditions, in their order. */
+  renditions?: string[][]
   /** What its one file has to be. */
   sha256?: string
   /** A word that its transcript has to have. */

@@ -20,6 +20,7 @@ const KINDS = {
   fetch: "fetch",
   normalize: "normalize",
   transcribe: "transcribe",
+  jobs: "transcode",
 }
 /** Of all bytes of a source, in a run that reads its first part again and then goes on. */
 const READ_AGAIN_MAX = 1.75
@@ -36,7 +37,23 @@ const record = z.looseObject({
   transcript: z.string().nullish(),
   srt: z.string().optional(),
   output_files: z.record(z.string(), z.union([z.string(), output])).optional(),
+  renditions: z.array(z.object({ url: z.string() })).optional(),
 })
+/** The Job, in the words that the records of other kinds have. */
+const jobRecord = z
+  .looseObject({
+    status: z.string(),
+    error: z.object({ code: z.string(), message: z.string() }).optional(),
+    outputs: z.array(z.looseObject({ url: z.string() })),
+  })
+  .transform(({ status, error, outputs, ...job }) =>
+    record.parse({
+      ...job,
+      status: status === "completed" ? "success" : status,
+      ...(error && { error: error.message, error_code: error.code }),
+      renditions: outputs,
+    }),
+  )
 
 type JobRecord = z.infer<typeof record>
 
@@ -88,19 +105,41 @@ async function findWrong(bed: Bed, job: AcceptedJob, found: JobRecord): Promise<
     const wrong = findReadAgain(bed, job)
     if (wrong !== null) return wrong
   }
-  for (const [key, codecs] of Object.entries(job.outputs)) {
-    const made = found.output_files?.[key] ?? { download_url: found.download_url }
-    const url = typeof made === "string" ? undefined : made.download_url
-    if (url === undefined) return `has no output ${key}`
-    const answer = await bed.call("GET", url)
-    const bytes = new Uint8Array(await answer.arrayBuffer())
-    const probed = await probeBytes(bytes, join(bed.stateDir, `${newId()}.bin`))
-    if (!probed || probed.codecs.join() !== codecs.join()) return `made no right output ${key}`
-    if (Math.abs(probed.seconds - MEDIA_SECONDS) > SECONDS_OFF_MAX) {
-      return `made an output ${key} of ${probed.seconds} s`
-    }
+  const renditions = found.renditions ?? []
+  if (renditions.length !== (job.renditions?.length ?? 0)) {
+    return `has ${renditions.length} renditions`
+  }
+  const outputs = [
+    ...Object.entries(job.outputs).map(([key, codecs]) => {
+      const made = found.output_files?.[key] ?? { download_url: found.download_url }
+      return { key, codecs, url: typeof made === "string" ? undefined : made.download_url }
+    }),
+    ...(job.renditions ?? []).map((codecs, index) => ({
+      key: String(index + 1),
+      codecs,
+      url: renditions[index]?.url,
+    })),
+  ]
+  for (const output of outputs) {
+    const wrong = await findWrongOutput(bed, output)
+    if (wrong !== null) return wrong
   }
   return await findMissingFile(bed, found)
+}
+
+/** What is wrong with an output, by its bytes. */
+async function findWrongOutput(
+  bed: Bed,
+  { key, codecs, url }: { key: string; codecs: string[]; url: string | undefined },
+): Promise<string | null> {
+  if (url === undefined) return `has no output ${key}`
+  const answer = await bed.call("GET", url)
+  const bytes = new Uint8Array(await answer.arrayBuffer())
+  const probed = await probeBytes(bytes, join(bed.stateDir, `${newId()}.bin`))
+  if (!probed || probed.codecs.join() !== codecs.join()) return `made no right output ${key}`
+  return Math.abs(probed.seconds - MEDIA_SECONDS) <= SECONDS_OFF_MAX
+    ? null
+    : `made an output ${key} of ${probed.seconds} s`
 }
 
 /** What is wrong with a transcription that has to have a word. */
@@ -165,5 +204,6 @@ async function checkOneAgain(bed: Bed, { job, text, wrong }: Ended) {
 }
 
 async function readRecord(bed: Bed, { room, id }: AcceptedJob): Promise<JobRecord> {
-  return await readJson(record, bed.call("GET", `/${room}/${id}`))
+  const asked = bed.call("GET", `/${room}/${id}`)
+  return await readJson(room === "jobs" ? jobRecord : record, asked)
 }

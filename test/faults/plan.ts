@@ -28,6 +28,7 @@ import {
   stallSource,
   stopRunner,
 } from "./process-faults.ts"
+import { RENDITION_GROUPS } from "./rendition-plan.ts"
 import { SOUND_GROUPS } from "./sound-plan.ts"
 import { submitWeb, WEB_TARGETS } from "./web-jobs.ts"
 import type { WebTarget } from "./web-jobs.ts"
@@ -183,6 +184,7 @@ export const GROUPS: Group[] = [
     ...webCells("cut 45 s", cutNetwork(LONG_CUT_MS), "large import", ["storing part 5"]),
   ]),
   ...SOUND_GROUPS,
+  ...RENDITION_GROUPS,
   group("silence", [
     ...cells("runner stopped 38 s", stopRunner(SILENCE_MS), ["encoding", "reporting"], 4),
     ...cells("cut 45 s", cutNetwork(LONG_CUT_MS), ["encoding", "uploading"], 4),

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { ALL_RENDITIONS, findWrongRenditions } from "../renditions/render-shape.ts"
+import type { Asked } from "../renditions/render-shape.ts"
+import { SHAPES } from "../renditions/shapes.ts"
+import { WIDE, widely } from "../support/wide.ts"
+import { openSoundStage } from "./sound-stage.ts"
+import type { SoundStage } from "./sound-stage.ts"
+
+/** The oddest, each of another kind; `npm run test:renditions` tries all of them. */
+const CHOSEN = new Set([
+  "odd sides",
+  "turned by 90",
+  "PAL 16:9",
+  "HDR10",
+  "fields that tell",
+  "a screen's capture",
+  "a gap",
+  "all at once",
+  "an MP4 without its end",
+  "sound alone",
+])
+/** One of each codec and of each container, in sizes that differ for what is large. */
+const FEW: readonly Asked[] = [
+  { codec: "h264", size: "480p", container: "mp4" },
+  { codec: "h265", size: "480p", container: "mov" },
+  { codec: "vp9", size: "480p", container: "webm" },
+  { codec: "av1", size: "480p", container: "mp4" },
+]
+const SHAPE_MS_MAX = 600_000
+const AT_ONCE = 2
+
+const asked = process.env[WIDE] === "true" ? ALL_RENDITIONS : FEW
+const shapes = widely(
+  SHAPES.filter(({ name }) => CHOSEN.has(name)),
+  SHAPES.filter(({ name }) => !CHOSEN.has(name)),
+)
+
+describe("renditions play back whatever their source is", () => {
+  let stage: SoundStage
+
+  beforeAll(async () => {
+    stage = await openSoundStage("renditions", { RUNNER_CAPACITY: String(AT_ONCE) })
+  })
+
+  afterAll(async () => await stage[Symbol.asyncDispose]())
+
+  for (const shape of shapes) {
+    test.concurrent(shape.name, { timeout: SHAPE_MS_MAX }, async () => {
+      expect(await findWrongRenditions(stage, shape, asked)).toEqual([])
+    })
+  }
+})
