@@ -58,7 +58,7 @@ export type Decoded = {
 
 /** Decodes every picture and all sound of a file. */
 export async function decodeWhole(path: string, hasSound: boolean): Promise<Decoded> {
-  const video = `-map 0:v:0 -vf scale=${GRID}:${GRID}:flags=area,format=rgb24 -fps_mode passthrough -f rawvideo pipe:1`
+  const video = `-map 0:v:0 -vf scale=${GRID}:${GRID}:flags=area,setsar=1,format=rgb24 -fps_mode passthrough -f rawvideo pipe:1`
   const audio = `-map 0:a:0 -af aresample=${SOUND_RATE}:async=1:first_pts=0 -ac 1 -f s16le pipe:3`
   const line = `-v warning -nostdin -xerror -copyts -i ${path} ${video} ${hasSound ? audio : ""}`
   const child = spawn(tools.ffmpeg, line.trim().split(" "), {

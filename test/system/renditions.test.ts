@@ -12,7 +12,7 @@ const CHOSEN = new Set([
   "turned by 90",
   "PAL 16:9",
   "HDR10",
-  "fields that tell",
+  "top field first",
   "a screen's capture",
   "a gap",
   "all at once",
@@ -44,9 +44,7 @@ describe("renditions play back whatever their source is", () => {
 
   afterAll(async () => await stage[Symbol.asyncDispose]())
 
-  for (const shape of shapes) {
-    test.concurrent(shape.name, { timeout: SHAPE_MS_MAX }, async () => {
-      expect(await findWrongRenditions(stage, shape, asked)).toEqual([])
-    })
-  }
+  test.concurrent.for(shapes)("$name", { timeout: SHAPE_MS_MAX }, async (shape) => {
+    expect(await findWrongRenditions(stage, shape, asked)).toEqual([])
+  })
 })

@@ -18,10 +18,15 @@ export async function encodeOneByOne({ folder, source, renditions }: Bare): Prom
   const { planned, audio } = await plan({ folder, source, renditions })
   for (const { target, name } of planned) {
     const words = [
-      ...["-i", source, "-vf", `scale=${target.width}:${target.height}`],
+      "-i",
+      source,
+      "-vf",
+      `scale=${target.width}:${target.height}`,
       ...videoArguments(target, { number: 2, log: "bare" }),
       ...audioArguments(target.container, audio),
-      ...["-movflags", "+faststart", name],
+      "-movflags",
+      "+faststart",
+      name,
     ]
     await runBare(tools.ffmpeg, [...LEADING, ...words], folder)
   }

@@ -17,7 +17,7 @@ export const COMMON_SHAPES: Shape[] = [
     ...simple("odd sides of 4:2:0", "321x181", { pixels: SD }, "-c:v mpeg4 -q:v 3 -c:a mp3", "avi"),
   },
   { ...simple("tiny", "16x16", {}), corners: null },
-  { ...simple("a line", "640x4", {}, `-c:v ffv1 ${AAC}`, "mkv"), corners: null },
+  { ...simple("a strip", "640x16", {}, `-c:v ffv1 ${AAC}`, "mkv"), corners: null },
   simple("narrow", "90x1280", { rate: 10 }),
   simple("4K", "3840x2160", { rate: 4, seconds: 2.5 }),
   simple("120 frames a second", "320x180", { rate: 120 }),

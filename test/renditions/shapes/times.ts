@@ -38,9 +38,13 @@ export const TIME_SHAPES: Shape[] = [
     ]),
     seconds: 3 + GAP,
   },
-  of("times below zero", "mp4", [
-    `${BOTH} ${X264} ${AAC} -avoid_negative_ts disabled -output_ts_offset -0.4 source.mp4`,
-  ]),
+  // What is before zero is not shown.
+  {
+    ...of("times below zero", "mp4", [
+      `${BOTH} ${X264} ${AAC} -avoid_negative_ts disabled -output_ts_offset -0.4 source.mp4`,
+    ]),
+    seconds: 2.2,
+  },
   of("sound that begins late", "mp4", [
     `${picture({ size: SMALL })} -itsoffset 0.5 ${sound({ seconds: 2.1, clickAt: 0.5 })} ${X264} ${AAC} source.mp4`,
   ]),
