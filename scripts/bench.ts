@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { benchContainer } from "./bench/container.ts"
 import { benchDownload } from "./bench/download.ts"
+import { benchBitrate } from "./bench/bitrate/bitrate.ts"
 import { benchEncode } from "./bench/encode.ts"
 import { benchFairness } from "./bench/fairness.ts"
 import { benchFetch } from "./bench/fetch.ts"
@@ -34,6 +35,7 @@ type Bench = {
 
 const BENCH_MS_MAX = 180_000
 const ALL_MS_MAX = 480_000
+const BITRATE_MS_MAX = 900_000
 const NORMALIZE_MS_MAX = 600_000
 const QUALITY_MS_MAX = 900_000
 const RENDITIONS_MS_MAX = 600_000
@@ -45,6 +47,7 @@ const benches: Bench[] = [
   { name: "start", run: benchStart },
   { name: "sandbox", run: benchSandbox },
   { name: "probe", run: benchProbe },
+  { name: "bitrate", run: benchBitrate, isOnlyNamed: true, timeLimitMs: BITRATE_MS_MAX },
   { name: "encode", run: benchEncode },
   { name: "upload", run: benchUpload },
   { name: "download", run: benchDownload },
