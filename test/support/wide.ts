@@ -1,4 +1,4 @@
-/** What asks for wide tests; `npm run test:web` and `npm run test:sound` set it. */
+/** What asks for wide tests; `npm run test:web`, `test:sound` and `test:renditions` set it. */
 export const WIDE = "LATHE_TESTS_WIDE"
 
 /** The cases of a table: a few that show each kind of thing once, and in wide tests all others too. */
