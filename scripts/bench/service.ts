@@ -6,7 +6,7 @@ import { openCaller } from "./caller.ts"
 import type { Caller } from "./caller.ts"
 import type { BenchScope } from "./scope.ts"
 
-const EVENT_MS_MAX = 60_000
+const EVENT_MS_MAX = 180_000
 
 /** A service that the benchmark started, and what can be observed of it. */
 export type BenchService = {
