@@ -79,7 +79,7 @@ function isAboutTrip(reader: TripReader, call: CallExpression): boolean {
         reader.valuesOf(argument).filter(({ is }) => is === "object"),
         "name",
       )
-      .some((each) => each.is === "text" && reader.chosen.has(each.text)),
+      .some((each) => each.is === "text" && reader.isChosen(each.text)),
   )
 }
 

@@ -35,9 +35,7 @@ function chooseAmong(reader: Reader, values: readonly Value[]): Value[] {
   if (objects.length < 2) return [...values]
   const chosen = objects.filter((value) =>
     ["name", "kind"].some((key) =>
-      memberOf(reader, value, key).some(
-        (each) => each.is === "text" && reader.chosen.has(each.text),
-      ),
+      memberOf(reader, value, key).some((each) => each.is === "text" && reader.isChosen(each.text)),
     ),
   )
   return chosen.length > 0 ? chosen : [...values]
@@ -47,7 +45,7 @@ function chooseAmong(reader: Reader, values: readonly Value[]): Value[] {
 function valuesIn(reader: Reader, object: ObjectExpression, seen: Set<Node>): Value[] {
   const properties = object.properties.flatMap((each) => (each.type === "Property" ? [each] : []))
   const chosen = properties.filter(({ key, computed }) =>
-    reader.chosen.has(nameOf(key, computed) ?? ""),
+    reader.isChosen(nameOf(key, computed) ?? ""),
   )
   const spread = object.properties.flatMap((each) =>
     each.type === "SpreadElement" ? reader.valuesOf(each.argument) : [],

@@ -4,24 +4,24 @@ import type { Value } from "./value.ts"
 /** Answers to questions about nodes, so that each is worked out as seldom as can be. */
 export type Memory = {
   answers: Map<string, Map<Node, Answer>>
-  /** Answers that rest on what parameters were given so far. */
-  passing: Set<Answer>
   /** Answers that rest on a question that is still under way. */
   provisional: Answer[]
   /** Questions under way, the first one first. */
-  stack: Question[]
+  stack: (Question & { answer: Answer })[]
   /** Questions worked out so far. */
   count: number
   round: number
   /** What the answer under way rests on so far; see `Answer`. */
   restsOn: number
-  isPassing: boolean
   placeOf(node: Node): string
 }
 
 type Question = { text: string; node: Node }
 
-type Answer = {
+/** What answers rest on, with those that were worked out by it. */
+export type Basis = { users: Set<Answer> }
+
+type Answer = Basis & {
   values: Value[]
   /** Place of its question on the stack while that is under way; 0 once it is answered. */
   depth: number
@@ -29,26 +29,23 @@ type Answer = {
   restsOn: number
   /** The round in which it was worked out; a provisional answer holds in that round only. */
   round: number
-  isPassing: boolean
 }
 
 /** Rounds after which the answers of a circle are taken as they are; most settle in three. */
 const ROUNDS_MAX = 12
 /** Spares the stack where sources are odd. */
 const DEPTH_MAX = 400
-/** A trip through this project needs a tenth of it. */
+/** The longest trip through this project needs an eighth of it. */
 const QUESTIONS_MAX = 1_000_000
 
 export function openMemory(placeOf: (node: Node) => string): Memory {
   return {
     answers: new Map(),
-    passing: new Set(),
     provisional: [],
     stack: [],
     count: 0,
     round: 0,
     restsOn: Infinity,
-    isPassing: false,
     placeOf,
   }
 }
@@ -62,31 +59,44 @@ export function ask(memory: Memory, question: Question, work: () => Value[]): Va
   const { text, node } = question
   const byNode = memory.answers.get(text) ?? new Map<Node, Answer>()
   memory.answers.set(text, byNode)
-  const known = byNode.get(node)
-  if (known && isUsable(memory, known)) {
-    memory.restsOn = Math.min(memory.restsOn, known.depth > 0 ? known.depth : known.restsOn)
-    memory.isPassing ||= known.isPassing
-    return known.values
+  const answer = byNode.get(node) ?? newAnswer()
+  byNode.set(node, answer)
+  noteUse(memory, answer)
+  if (isUsable(memory, answer)) {
+    memory.restsOn = Math.min(memory.restsOn, answer.depth > 0 ? answer.depth : answer.restsOn)
+    return answer.values
   }
   if (memory.stack.length >= DEPTH_MAX) {
     memory.restsOn = 0
-    return known?.values ?? []
+    return answer.values
   }
-  const answer = known ?? { values: [], depth: 0, restsOn: 0, round: 0, isPassing: false }
-  byNode.set(node, answer)
-  const around = { restsOn: memory.restsOn, isPassing: memory.isPassing }
-  memory.stack.push(question)
+  const around = memory.restsOn
+  memory.stack.push({ ...question, answer })
   workOut(memory, answer, work)
   memory.stack.pop()
-  memory.restsOn = Math.min(around.restsOn, answer.restsOn)
-  memory.isPassing = around.isPassing || answer.isPassing
+  memory.restsOn = Math.min(around, answer.restsOn)
   return answer.values
 }
 
-/** Forgets the answers that rest on what parameters were given. */
-export function forgetPassing({ passing }: Memory): void {
-  for (const each of passing) Object.assign(each, { values: [], restsOn: 0, round: -1 })
-  passing.clear()
+/** Notes that the answer under way rests on something. */
+export function noteUse({ stack }: Memory, basis: Basis): void {
+  const user = stack.at(-1)?.answer
+  if (user) basis.users.add(user)
+}
+
+/**
+ * Has those answers worked out again, and no others, that rest on something that was added to. They
+ * start from what they were, since what is added seldom takes anything away.
+ */
+export function askAgain(basis: Basis): void {
+  const bases = [basis]
+  for (let next = bases.pop(); next; next = bases.pop()) {
+    for (const user of next.users) {
+      Object.assign(user, { restsOn: 0, round: -1 })
+      bases.push(user)
+    }
+    next.users.clear()
+  }
 }
 
 /** Values without those that are there twice. */
@@ -101,6 +111,10 @@ export function unique(values: readonly Value[]): Value[] {
   })
 }
 
+function newAnswer(): Answer {
+  return { values: [], depth: 0, restsOn: 0, round: -1, users: new Set() }
+}
+
 function isUsable({ round }: Memory, known: Answer): boolean {
   return known.depth > 0 || known.restsOn === Infinity || known.round === round
 }
@@ -112,7 +126,6 @@ function workOut(memory: Memory, answer: Answer, work: () => Value[]): void {
   for (let attempt = 1; ; attempt += 1) {
     countQuestion(memory)
     memory.restsOn = Infinity
-    memory.isPassing = false
     const values = unique(work())
     const isFirstOfCircle = memory.restsOn === depth
     const isSettled = !isFirstOfCircle || attempt === ROUNDS_MAX || isSame(values, answer.values)
@@ -120,18 +133,15 @@ function workOut(memory: Memory, answer: Answer, work: () => Value[]): void {
     if (isSettled) break
     memory.round += 1
   }
-  const { round, restsOn, isPassing } = memory
-  Object.assign(answer, { depth: 0, round, isPassing })
+  const { round, restsOn } = memory
+  Object.assign(answer, { depth: 0, round })
   if (restsOn < depth) {
     answer.restsOn = restsOn
     memory.provisional.push(answer)
     return
   }
   // What rests on nothing that is under way holds, and so does what rests on this answer.
-  for (const each of [answer, ...memory.provisional.splice(before)]) {
-    Object.assign(each, { restsOn: Infinity, isPassing })
-    if (isPassing) memory.passing.add(each)
-  }
+  for (const each of [answer, ...memory.provisional.splice(before)]) each.restsOn = Infinity
 }
 
 function countQuestion(memory: Memory): void {

@@ -1,6 +1,7 @@
 import type { Node } from "oxc-parser"
 import { elementsOf, membersOf } from "./members.ts"
-import { ask, forgetPassing, openMemory, unique } from "./memory.ts"
+import { ask, askAgain, noteUse, openMemory, unique } from "./memory.ts"
+import type { Basis } from "./memory.ts"
 import { meaningOfDeclared } from "./scope.ts"
 import { isClass, isFunction } from "./syntax.ts"
 import type { FunctionNode } from "./syntax.ts"
@@ -10,19 +11,34 @@ import { returnedBy, valuesOf } from "./values.ts"
 
 /** A reader of values that learns, call by call, what a trip gives for parameters. */
 export type TripReader = Reader & {
-  chosen: Set<string>
-  /** Notes the arguments of a call; true where one of them is new. */
+  /** Adds a queue to what the trip is about. */
+  choose(name: string): void
+  /** Notes the arguments of a call. */
   noteArguments(node: FunctionNode, given: readonly Node[]): void
 }
 
+/** What calls gave for a parameter so far. */
+type Given = Basis & { args: Node[] }
+
 /** Opens a reader for one trip; `chosen` are the kinds that it is about. */
 export function openReader(project: Project, chosen: readonly string[]): TripReader {
-  const given = new Map<FunctionNode, Node[][]>()
+  const names = new Set(chosen)
+  const given = new Map<FunctionNode, Given[]>()
   const memory = openMemory((node) => placeOf(project, node))
+  function givenAt(node: FunctionNode, index: number): Given {
+    const places = given.get(node) ?? []
+    given.set(node, places)
+    return (places[index] ??= { args: [], users: new Set() })
+  }
   const reader: TripReader = {
     project,
     once: (text, node, work) => ask(memory, { text, node }, work),
-    chosen: new Set(chosen),
+    isChosen: (name) => names.has(name),
+    choose(name) {
+      if (names.has(name)) return
+      names.add(name)
+      memory.answers.clear()
+    },
     valuesOf: (node) => reader.once("value", node, () => valuesOf(reader, node)),
     valuesOfType: (type) => reader.once("type", type, () => valuesOfType(reader, type)),
     returnedBy: (node) => reader.once("returned", node, () => returnedBy(reader, node)),
@@ -36,18 +52,17 @@ export function openReader(project: Project, chosen: readonly string[]): TripRea
     membersOf: (values, name) => unique(membersOf(reader, values, name)),
     elementsOf: (values) => unique(elementsOf(reader, values)),
     argumentsFor(node, index) {
-      memory.isPassing = true
-      return given.get(node)?.[index] ?? []
+      const place = givenAt(node, index)
+      noteUse(memory, place)
+      return place.args
     },
     noteArguments(node, args) {
-      const places = given.get(node) ?? []
-      given.set(node, places)
       for (const [index, argument] of args.entries()) {
-        const place = (places[index] ??= [])
-        if (place.includes(argument)) continue
+        const place = givenAt(node, index)
+        if (place.args.includes(argument)) continue
         if (reader.valuesOf(argument).every(isPlainText)) continue
-        place.push(argument)
-        forgetPassing(memory)
+        place.args.push(argument)
+        askAgain(place)
       }
     },
   }

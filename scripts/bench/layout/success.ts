@@ -27,8 +27,6 @@ export type Assumed = {
 /** What decides the branches of a trip at a place. */
 export type Outlook = Assumed & {
   reader: Reader
-  /** Kinds that the trip is about. */
-  chosen: ReadonlySet<string>
   /** The queue whose message is taken, while one is. */
   queue: string | null
 }
@@ -52,8 +50,8 @@ export function goesRight(node: LogicalExpression, outlook: Outlook): boolean {
 }
 
 /** The cases of a `switch` that a trip takes: those of its kind, else all that do not throw. */
-export function casesOf(node: SwitchStatement, { chosen }: Outlook): Node[][] {
-  const named = node.cases.filter(({ test }) => test && chosen.has(textOf(test) ?? ""))
+export function casesOf(node: SwitchStatement, { reader }: Outlook): Node[][] {
+  const named = node.cases.filter(({ test }) => test && reader.isChosen(textOf(test) ?? ""))
   const taken = named.length > 0 ? named : node.cases
   return taken
     .map(({ consequent }) => consequent)

@@ -28,8 +28,8 @@ export type Value =
 /** What reads values; its parts call each other by it. */
 export type Reader = {
   project: Project
-  /** Kinds and queues that the trip is about: where names choose, these are chosen. */
-  chosen: ReadonlySet<string>
+  /** Whether this is a kind or a queue that the trip is about: where names choose, these are chosen. */
+  isChosen(name: string): boolean
   /** Answers a question about a node once; nothing where its answer would need itself. */
   once(question: string, node: Node, answer: () => Value[]): Value[]
   valuesOf(node: Node): Value[]

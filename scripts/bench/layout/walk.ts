@@ -168,7 +168,7 @@ function visitCall(walk: Walk, call: CallExpression): void {
     answer(walk, handler, here)
   }
   for (const { queue, node } of consumersOf(walk.reader, callee)) {
-    walk.reader.chosen.add(queue)
+    walk.reader.choose(queue)
     enter({ ...walk, queue: { name: queue, file: pathOf(walk, node) } }, node, here)
   }
   const called = functionsOf(walk, callee)
@@ -212,7 +212,7 @@ function pathOf({ reader }: Walk, node: Node): string {
 }
 
 function outlookOf({ reader, assumed, queue }: Walk): Outlook {
-  return { reader, chosen: reader.chosen, ...assumed, queue: queue?.name ?? null }
+  return { reader, ...assumed, queue: queue?.name ?? null }
 }
 
 function nameOfFunction(node: FunctionNode): string {
