@@ -1,5 +1,6 @@
 import type { RenditionContainer } from "../../../src/contract/tasks/render.ts"
 import { audioArguments } from "../../tools/renditions/audio-encoder.ts"
+import { mixFilters } from "../../tools/renditions/mix-channels.ts"
 import { passesOf, videoArguments } from "../../tools/renditions/video-encoder.ts"
 import type { VideoTarget } from "../../tools/renditions/video-encoder.ts"
 import { pictureFilters } from "./filters.ts"
@@ -107,7 +108,7 @@ function soundArguments(audio: SourceAudio, container: RenditionContainer): stri
   const start = startSeconds > 0 ? ":first_pts=0" : ""
   return [
     "-af",
-    `aresample=async=1${start}`,
+    [...mixFilters(audio), `aresample=async=1${start}`].join(","),
     ...audioArguments(container, { channels, sampleRate }),
   ]
 }

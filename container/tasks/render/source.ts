@@ -31,6 +31,8 @@ export type SourceVideo = {
 export type SourceAudio = {
   index: number
   channels: number
+  /** By ffmpeg's name, or those of its channels. */
+  layout: string | null
   sampleRate: number
   /** Seconds after the beginning of the file at which it begins. */
   startSeconds: number
@@ -72,6 +74,7 @@ const probedStream = z.looseObject({
   r_frame_rate: text,
   avg_frame_rate: text,
   channels: positive,
+  channel_layout: text,
   sample_rate: positive,
   start_time: number,
   disposition: flags,
@@ -154,13 +157,14 @@ function readVideo(
 }
 
 function readAudio(
-  { index, channels, sample_rate, start_time, tags }: ProbedStream,
+  { index, channels, channel_layout: layout, sample_rate, start_time, tags }: ProbedStream,
   fileStartSeconds: number,
 ): SourceAudio {
   const language = Object.entries(tags).find(([key]) => key.toLowerCase() === "language")?.[1]
   return {
     index,
     channels: channels ?? 2,
+    layout,
     sampleRate: sample_rate ?? 48_000,
     startSeconds: (start_time ?? fileStartSeconds) - fileStartSeconds,
     language: language === undefined || language === "und" ? null : language,

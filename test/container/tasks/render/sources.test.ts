@@ -62,6 +62,15 @@ describe("times are kept", () => {
   })
 })
 
+test.for<[string, string]>([
+  ["more channels than there are layouts", "0.1|".repeat(12).slice(0, -1)],
+  ["channels of an unusual layout", "0.1|0.1:c=SL+SR"],
+])("sound is mixed of %s", async ([, tracks]) => {
+  const words = `${FILM} -f lavfi -i aevalsrc=${tracks}:d=1 ${QUICK} -c:a pcm_s16le`
+  const { probed } = await renderOne("tracks.mov", words)
+  expect(probed.streams[1]).toMatchObject({ codec_name: "aac", channels: 2 })
+})
+
 describe("a source fails", () => {
   test.for<[string, string, string]>([
     ["that has sound alone", "tone.m4a", SOUND],
