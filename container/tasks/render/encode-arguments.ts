@@ -4,6 +4,9 @@ import { mixFilters } from "../../tools/renditions/mix-channels.ts"
 import { passesOf, videoArguments } from "../../tools/renditions/video-encoder.ts"
 import type { VideoTarget } from "../../tools/renditions/video-encoder.ts"
 import { pictureFilters } from "./filters.ts"
+import type { PictureFilters } from "./filters.ts"
+import { padFilters } from "./geometry.ts"
+import type { Size } from "./geometry.ts"
 import { rateText } from "./frame-rate.ts"
 import type { RenderSource, SourceAudio, SourceVideo } from "./source.ts"
 
@@ -11,6 +14,8 @@ import type { RenderSource, SourceAudio, SourceVideo } from "./source.ts"
 export type PlannedRendition = {
   key: string
   name: string
+  /** The picture, which is in the middle of a frame of the target's size. */
+  picture: Size
   target: VideoTarget
   /** The rate that the encoder is asked for; another than the target's where that was missed. */
   askedKbps: number | null
@@ -65,10 +70,7 @@ export function encodeArguments(
  * that there is a second, which ends at once.
  */
 function filterGraph({ video }: PictureSource, renditions: readonly PlannedRendition[]): string {
-  const [first] = renditions
-  if (!first) throw new Error("There is nothing to encode.")
-  const sizes = renditions.map(({ target }) => target)
-  const { shared, own } = pictureFilters(video, first.target.frameRate, sizes)
+  const { shared, own } = renditionFilters(video, renditions)
   const input = `[0:${video.index}]`
   const second = `${input}nullsink`
   if (own.length === 1) {
@@ -77,6 +79,21 @@ function filterGraph({ video }: PictureSource, renditions: readonly PlannedRendi
   const branches = own.map((_, at) => `[s${at}]`).join("")
   const split = `${input}${[...shared, `split=${own.length}`].join(",")}${branches}`
   return [split, ...own.map((each, at) => `[s${at}]${each.join(",")}[v${at}]`), second].join(";")
+}
+
+/** The filters of renditions, by their order. */
+export function renditionFilters(
+  video: SourceVideo,
+  renditions: readonly PlannedRendition[],
+): PictureFilters {
+  const [first] = renditions
+  if (!first) throw new Error("There is nothing to encode.")
+  const pictures = renditions.map(({ picture }) => picture)
+  const { shared, own } = pictureFilters(video, first.target.frameRate, pictures)
+  const padded = renditions.map(({ picture, target }, at) => {
+    return [...(own[at] ?? []), ...padFilters(picture, target)]
+  })
+  return { shared, own: padded }
 }
 
 function pictureArguments({ key, target, askedKbps }: PlannedRendition, pass: Pass): string[] {

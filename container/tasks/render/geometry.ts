@@ -46,6 +46,17 @@ export function fitSize(shown: Size, size: RenditionSize): Size {
   }
 }
 
+/** The size of the frame that a picture is encoded in, whose sides have a least. */
+export function frameSize({ width, height }: Size, sideMin: number): Size {
+  return { width: Math.max(width, sideMin), height: Math.max(height, sideMin) }
+}
+
+/** The filters that put a picture into the middle of its frame, with black around it. */
+export function padFilters(picture: Size, frame: Size): string[] {
+  if (picture.width === frame.width && picture.height === frame.height) return []
+  return [`pad=${frame.width}:${frame.height}:-1:-1`]
+}
+
 /** A size with its sides exchanged. */
 export function turned({ width, height }: Size): Size {
   return { width: height, height: width }

@@ -1,5 +1,5 @@
+import { renditionFilters } from "./encode-arguments.ts"
 import type { PictureSource, PlannedRendition } from "./encode-arguments.ts"
-import { pictureFilters } from "./filters.ts"
 import type { MadeRendition, RenditionSource } from "./measure-quality.ts"
 import type { SourceVideo } from "./source.ts"
 
@@ -7,12 +7,10 @@ import type { SourceVideo } from "./source.ts"
 const BROADCAST_FORMAT = "mpegts"
 
 /** A rendition that was made, as it is compared with its source. */
-export function describeMade(
-  video: SourceVideo,
-  { key, name, target }: PlannedRendition,
-): MadeRendition {
+export function describeMade(video: SourceVideo, rendition: PlannedRendition): MadeRendition {
+  const { key, name, target } = rendition
   const { frameRate, width, height } = target
-  const { shared, own } = pictureFilters(video, frameRate, [target])
+  const { shared, own } = renditionFilters(video, [rendition])
   return { key, name, filters: [...shared, ...own.flat()].join(","), frameRate, width, height }
 }
 

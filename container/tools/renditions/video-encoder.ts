@@ -23,6 +23,9 @@ export type VideoTarget = {
   bitrateKbps: number | null
 }
 
+/** Pictures of 4:2:0 have even sides. */
+const SIDE_MIN = 2
+
 type Pass = { number: 1 | 2; log: string }
 
 type Choice = {
@@ -37,6 +40,12 @@ type Choice = {
 /** How often ffmpeg has to run for a stream: a rate is met by what a first run found out. */
 export function passesOf({ codec, bitrateKbps }: VideoTarget): 1 | 2 {
   return bitrateKbps === null ? 1 : VIDEO_PRESETS[codec].passes
+}
+
+/** The least side of a picture that is encoded with a codec, in pixels. */
+export function sideMinOf(codec: RenditionCodec): number {
+  const { sideMin, smallEncoder } = VIDEO_PRESETS[codec]
+  return smallEncoder === undefined ? sideMin : SIDE_MIN
 }
 
 /**

@@ -1,7 +1,14 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { decodeWhole, frameTimes, probe, SMALL, startRenderHarness } from "./render-harness.ts"
+import {
+  colourAt,
+  decodeWhole,
+  frameTimes,
+  probe,
+  SMALL,
+  startRenderHarness,
+} from "./render-harness.ts"
 import type { RenderHarness } from "./render-harness.ts"
 
 const QUICK = "-c:v libx264 -preset ultrafast"
@@ -69,6 +76,20 @@ test.for<[string, string]>([
   const words = `${FILM} -f lavfi -i aevalsrc=${tracks}:d=1 ${QUICK} -c:a pcm_s16le`
   const { probed } = await renderOne("tracks.mov", words)
   expect(probed.streams[1]).toMatchObject({ codec_name: "aac", channels: 2 })
+})
+
+test("a picture that an encoder takes for too small is in the middle of a larger frame", async () => {
+  const path = await lab.make("line.mkv", "-f lavfi -i color=red:s=640x4:r=5:d=1 -c:v ffv1")
+  const { paths } = await lab.render(path, [SMALL, { ...SMALL, codec: "h265" }])
+  const [line = "", frame = ""] = paths
+  expect((await probe(line)).streams[0]).toMatchObject({ width: 640, height: 4 })
+  expect((await probe(frame)).streams[0]).toMatchObject({ width: 640, height: 16 })
+  const [[red], [above]] = await Promise.all([
+    colourAt(frame, { x: 100, y: 7 }),
+    colourAt(frame, { x: 100, y: 1 }),
+  ])
+  expect(red).toBeGreaterThan(200)
+  expect(above).toBeLessThan(40)
 })
 
 describe("a source fails", () => {
