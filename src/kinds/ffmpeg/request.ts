@@ -12,7 +12,7 @@ export const ffmpegRequest = z
         .max(FILES_MAX, `expected at most ${FILES_MAX} inputs`)
         .meta({
           description:
-            "The inputs in_1, in_2 and so on: public URLs, svc_id://<uuid> or Files' download_urls.",
+            "The inputs in_1, in_2 and so on: each svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>.",
         }),
       command: z
         .string("expected a text")
