@@ -83,8 +83,10 @@ function judgeOtherOutputs({ words, output }: ReadFfmpeg): CommandFault[] {
     return [{ field: "command", code: "unused_output", message }]
   }
   if (written.length < 2) return []
-  const what = others.length > 0 ? others.map(quote).join(", ") : `${quote(output.name)} twice`
-  const message = `the command writes ${what} beside its one output, ${quote(output.name)}; leave it out, or use POST /commands, which has several outputs`
+  const message =
+    others.length === 0
+      ? `the command writes its one output, ${quote(output.name)}, twice: name it once, at the end`
+      : `the command writes ${others.map(quote).join(", ")} beside its one output, ${quote(output.name)}; leave it out, or use POST /commands, which has several outputs`
   return [{ field: "command", code: "too_many_outputs", message }]
 }
 

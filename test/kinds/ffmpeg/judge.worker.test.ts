@@ -134,9 +134,7 @@ describe("a fault names its field", () => {
     [
       "-i in_1 out_1 out_1",
       "a.mp4",
-      [
-        'command: the command writes "a.mp4" twice beside its one output, "a.mp4"; leave it out, or use POST /commands, which has several outputs',
-      ],
+      ['command: the command writes its one output, "a.mp4", twice: name it once, at the end'],
     ],
     [
       "-i film.mp4 out.mp4",
