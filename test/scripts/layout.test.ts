@@ -167,12 +167,14 @@ test("a kind is named by imports of its own files and by its name outside of the
   const root = makeProject({
     "src/kinds/red/kind.ts": `import { plan } from "./plan.ts"\nexport const red = { name: "red" }\n`,
     "src/kinds/red/plan.ts": `export function plan() {}\n`,
+    "src/kinds/pink/kind.ts": `import { plan } from "../red/plan.ts"\nexport const pink = { plan }\n`,
     "src/kinds/registry.ts": `import { red } from "./red/kind.ts"\nexport const kinds = [red]\n`,
     "src/storage/rows.ts": `export function isRed(kind) {\n  return kind === "red"\n}\n`,
   })
   const places = findKindPlaces(readSources(root, ["src"]), {
     name: "red",
     own: ["src/kinds/red/"],
+    madeOfIt: ["src/kinds/pink/"],
   })
   expect(places.map(({ path, line }) => `${path}:${line}`)).toEqual([
     "src/kinds/registry.ts:1",

@@ -74,5 +74,6 @@ export const SHORT_FOLDERS = ["src", "container"]
 export const KIND = {
   name: "command",
   own: ["src/kinds/command/", "src/contract/tasks/command.ts", "container/tasks/command.ts"],
+  madeOfIt: ["src/kinds/ffmpeg/"],
   placesMax: 2,
 }
