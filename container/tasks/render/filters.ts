@@ -31,7 +31,10 @@ export function pictureFilters(
   const conversion = planConversion(video)
   const steady = [...deinterlace(video), `fps=${rateText(frameRate)}`]
   if (conversion.type === "matrix") {
-    const own = sizes.map((size) => [...scaleInMatrix(video, size), ...finish(video, conversion)])
+    const own = sizes.map((size) => [
+      ...scaleInMatrix(video, size, conversion.from),
+      ...finish(video, conversion),
+    ])
     return { shared: steady, own }
   }
   // Such a conversion is slow: it is done once, at the largest size that is needed.
@@ -56,10 +59,9 @@ function deinterlace({ codec, fields, size }: SourceVideo): string[] {
   return [`bwdif=mode=send_frame:parity=${parity}:deint=all`]
 }
 
-function scaleInMatrix(video: SourceVideo, size: Size): string[] {
+/** `from` is the matrix of the source, by the names of the filter "scale"; null where it has none. */
+function scaleInMatrix(video: SourceVideo, size: Size, from: string | null): string[] {
   const { pixelFormat } = video
-  const conversion = planConversion(video)
-  const from = conversion.type === "matrix" ? conversion.from : null
   const into = "out_color_matrix=bt709:out_range=tv"
   if (TRANSPARENT.test(pixelFormat)) {
     const matrix = from === null ? "" : `:in_color_matrix=${from}`

@@ -14,15 +14,13 @@ import type { MeasureContext } from "./compare-place.ts"
 /**
  * A rendition in the workspace, under the key of its output. `filters` made its frames of those of
  * the source as they are stored (`-noautorotate`), and depend on nothing but these and their times:
- * no STARTPTS, no numbers of frames.
+ * no STARTPTS, no numbers of frames, no time at which fps begins.
  */
 export type MadeRendition = {
   key: string
   name: string
   filters: string
   frameRate: FrameRate
-  width: number
-  height: number
 }
 
 /**

@@ -1,6 +1,6 @@
+import { gopOf } from "../renditions/video-encoder.ts"
 import type { FrameRate } from "../renditions/video-encoder.ts"
-import { KEYFRAME_SECONDS } from "../renditions/presets.ts"
-import { fromTheMiddle, shareFilters, splitFilters } from "./filter-chain.ts"
+import { shareFilters, splitFilters } from "./filter-chain.ts"
 import { METRICS } from "./metrics.ts"
 import type { QualityMetric } from "./metrics.ts"
 import type { Place } from "./sample-places.ts"
@@ -64,7 +64,7 @@ function sourceInput(comparison: Comparison): string[] {
 /** Begins at the last keyframe up to the place; half a frame is for times that are rounded. */
 function renditionInput({ frameRate, place }: Comparison, name: string): string[] {
   const { frames, seconds } = frameRate
-  const gop = Math.max(1, Math.round((KEYFRAME_SECONDS * frames) / seconds))
+  const gop = gopOf(frameRate)
   const keyframe = Math.floor(place.first / gop) * gop
   const seek = keyframe > 0 ? seekTo(((keyframe + 0.5) * seconds) / frames) : []
   return [...AS_STORED, "-threads", String(RENDITION_THREADS), ...seek, "-i", name]
@@ -79,11 +79,7 @@ function seekTo(seconds: number): string[] {
 function referenceChains(comparison: Comparison): string[] {
   const { source, renditions } = comparison
   const isSought = startOf(comparison) > comparison.preRoll.seekSeconds
-  const chains = renditions.map(({ filters }) => {
-    const all = splitFilters(filters)
-    return isSought ? all.map(fromTheMiddle) : all
-  })
-  const { shared, rests } = shareFilters(chains)
+  const { shared, rests } = shareFilters(renditions.map(({ filters }) => splitFilters(filters)))
   const keptFrom = startOf(comparison) - comparison.preRoll.keptSeconds
   const head = [
     ...(isSought ? [FROM_KEYFRAME] : []),

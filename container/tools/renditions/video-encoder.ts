@@ -76,7 +76,7 @@ export function videoArguments(target: VideoTarget, pass: Pass): string[] {
 }
 
 /** Frames from one keyframe to the next. */
-function gopOf({ frames, seconds }: FrameRate): number {
+export function gopOf({ frames, seconds }: FrameRate): number {
   return Math.max(1, Math.round((KEYFRAME_SECONDS * frames) / seconds))
 }
 

@@ -31,6 +31,8 @@ const SIZES = [
   { width: 854, height: 480 },
 ]
 
+type SizedRendition = MadeRendition & { width: number; height: number }
+
 /** What a measurement costs of the encode, and how near the score of its sample is to that of all. */
 export async function benchQuality(scope: BenchScope): Promise<Figure[]> {
   const context = await openMeasureContext(scope)
@@ -47,7 +49,7 @@ export async function benchQuality(scope: BenchScope): Promise<Figure[]> {
 
 async function measureOne(
   context: MeasureContext,
-  of: { source: RenditionSource; made: MadeRendition[]; encodeMs: number; metric: QualityMetric },
+  of: { source: RenditionSource; made: SizedRendition[]; encodeMs: number; metric: QualityMetric },
 ): Promise<Figure[]> {
   const { source, made, encodeMs, metric } = of
   const clock = { leftMs: () => Infinity }

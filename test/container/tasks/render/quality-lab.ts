@@ -96,11 +96,8 @@ export async function openQualityLab({
       const graph = `-filter_complex [0:${videoStream}]${filters}[v] -map [v] -map 0:a:${sound}?`
       const keyframes = `-g ${gop} -keyint_min ${gop} -sc_threshold 0`
       await make(name, `-noautorotate -i ${source} ${graph} ${words} ${keyframes}`)
-      const [width = 0, height = 0] = (await probe(name, "stream=width,height"))
-        .split(/[,\s]+/)
-        .map(Number)
       const frameRate = { frames: rate[0], seconds: rate[1] }
-      return { key: name, name, filters, frameRate, width, height }
+      return { key: name, name, filters, frameRate }
     },
     async describe(name, sound = 0) {
       const entries = "format=format_name,start_time,duration:stream=index,codec_type,start_time"

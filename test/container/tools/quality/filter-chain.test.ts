@@ -1,9 +1,5 @@
 import { describe, expect, test } from "vitest"
-import {
-  fromTheMiddle,
-  shareFilters,
-  splitFilters,
-} from "../../../../container/tools/quality/filter-chain.ts"
+import { shareFilters, splitFilters } from "../../../../container/tools/quality/filter-chain.ts"
 
 describe("a chain of filters", () => {
   test("is split at commas that separate filters, and at no others", () => {
@@ -28,15 +24,5 @@ describe("a chain of filters", () => {
     })
     expect(shareFilters([["a", "b"]])).toEqual({ shared: ["a", "b"], rests: [[]] })
     expect(shareFilters([["a"], ["b"]])).toEqual({ shared: [], rests: [["a"], ["b"]] })
-  })
-
-  test.for([
-    ["fps=30000/1001:start_time=0", "fps=30000/1001"],
-    ["fps=start_time=0:fps=25:round=near", "fps=fps=25:round=near"],
-    ["fps=25", "fps=25"],
-    ["scale=640:360", "scale=640:360"],
-    ["hflip", "hflip"],
-  ] as const)("%s begins in the middle of a film as %s", ([filter, expected]) => {
-    expect(fromTheMiddle(filter)).toBe(expected)
   })
 })

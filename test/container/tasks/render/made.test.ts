@@ -1,0 +1,41 @@
+import { expect, test } from "vitest"
+import { placeOf } from "../../../../container/tasks/render/made.ts"
+import { readSource } from "../../../../container/tasks/render/source.ts"
+
+const STREAMS = [
+  {
+    index: 0,
+    codec_type: "audio",
+    codec_name: "mp2",
+    sample_rate: "48000",
+    start_time: "0.500000",
+  },
+  {
+    index: 1,
+    codec_type: "video",
+    codec_name: "mpeg2video",
+    width: 720,
+    height: 576,
+    start_time: "1.400000",
+  },
+  {
+    index: 2,
+    codec_type: "audio",
+    codec_name: "mp2",
+    sample_rate: "48000",
+    start_time: "1.200000",
+    disposition: { default: 1 },
+  },
+]
+
+test.for([
+  ["mpegts", 1.2],
+  ["mpeg", 1.2],
+  ["ogg", 1.2],
+  ["matroska,webm", 0.5],
+] as const)("renditions of %s show 0 where its clock shows %d", ([format, expected]) => {
+  const probe = { format_name: format, format: { start_time: "0.500000" }, streams: STREAMS }
+  const { video, ...source } = readSource(probe, "source")
+  if (!video) throw new Error("There is no picture.")
+  expect(placeOf({ ...source, video }).startSeconds).toBeCloseTo(expected, 6)
+})
