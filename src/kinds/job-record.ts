@@ -5,6 +5,7 @@ import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import { renditionQuality } from "../contract/tasks/render.ts"
 import { STATES } from "../storage/schema/states.ts"
 import type { State } from "../storage/schema/states.ts"
+import { fileUrl } from "./file-links.ts"
 import { dateTime, jobFields, jobFieldSchemas, toDateTime } from "./record-fields.ts"
 
 const STATUS = {
@@ -73,6 +74,11 @@ export function viewJobWith(
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
     ...(STATUS[job.state] === "failed" && failureOf(job)),
   }
+}
+
+/** The Job record of a job whose outputs are Files. */
+export function viewJobOfFiles(base: string, job: Job, progress: Progress | null): JobRecord {
+  return viewJobWith(job, progress, ({ fileId, name }) => fileUrl(base, { id: fileId, name }))
 }
 
 function failureOf(job: Job): Pick<JobRecord, "error" | "processing_errors"> {

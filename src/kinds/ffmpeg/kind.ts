@@ -1,8 +1,7 @@
 import { commandTask } from "../../contract/tasks/command.ts"
 import type { JobDraft } from "../../storage/job-drafts.ts"
 import { draftCommand } from "../command/plan.ts"
-import { fileUrl } from "../file-links.ts"
-import { jobRecord, viewJobWith } from "../job-record.ts"
+import { jobRecord, viewJobOfFiles } from "../job-record.ts"
 import { jsonKind } from "../kind.ts"
 import type { PlanFacts } from "../kind.ts"
 import { finishOutputs } from "../outputs.ts"
@@ -32,8 +31,7 @@ export const ffmpeg = jsonKind({
   plan: planFfmpeg,
   finish: finishOutputs,
   record: jobRecord,
-  view: (base, { job }, progress) =>
-    viewJobWith(job, progress, ({ fileId, name }) => fileUrl(base, { id: fileId, name })),
+  view: (base, { job }, progress) => viewJobOfFiles(base, job, progress),
 })
 
 /** A job as that of a command: what differs is only how the request says it. */

@@ -4,8 +4,7 @@ import { newId } from "../../ids.ts"
 import { draftInputs, draftJob } from "../../storage/job-drafts.ts"
 import type { JobDraft } from "../../storage/job-drafts.ts"
 import { isOfCaller } from "../../storage/schema/states.ts"
-import { fileUrl } from "../file-links.ts"
-import { jobRecord, viewJobWith } from "../job-record.ts"
+import { jobRecord, viewJobOfFiles } from "../job-record.ts"
 import { keptInput, withNewInput } from "../kept-input.ts"
 import { jsonKind } from "../kind.ts"
 import type { DoneTasks, Finish, PlanFacts } from "../kind.ts"
@@ -36,8 +35,7 @@ export const transcode = jsonKind({
   plan: planTranscode,
   finish: finishTranscode,
   record: jobRecord,
-  view: (base, { job }, progress) =>
-    viewJobWith(job, progress, ({ fileId, name }) => fileUrl(base, { id: fileId, name })),
+  view: (base, { job }, progress) => viewJobOfFiles(base, job, progress),
   requestAgain: withNewInput,
 })
 
