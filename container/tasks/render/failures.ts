@@ -1,5 +1,6 @@
 import { callerFailure } from "../../failures.ts"
 import type { TaskFailure } from "../../failures.ts"
+import type { FailureCode } from "../../../src/contract/failure.ts"
 
 /** The failure of an input without a picture; a cover is none. */
 export function noVideo(hasUnknown: boolean): TaskFailure {
@@ -19,4 +20,11 @@ export function undecodable(lines: string[]): TaskFailure {
 export function encryptedPicture(lines: string[]): TaskFailure {
   const message = "The source is encrypted, so that its picture cannot be decoded."
   return callerFailure("drm_protected", message, lines)
+}
+
+/** The failure of renditions of which a single one needs more than a process may have. */
+export function tooLarge(code: FailureCode, lines: string[]): TaskFailure {
+  const message =
+    "A rendition needs more memory or threads than it may have: ask for a smaller resolution or for another codec."
+  return callerFailure(code, message, lines)
 }

@@ -5,7 +5,7 @@ import type { RunClock } from "../run-clock.ts"
 import type { RunContext } from "../run-context.ts"
 import { runPass } from "../run-pass.ts"
 import type { PictureSource } from "./encode-arguments.ts"
-import { encryptedPicture, undecodable } from "./failures.ts"
+import { encryptedPicture, tooLarge, undecodable } from "./failures.ts"
 
 /** Failures of a command that a caller wrote; here the runner wrote it. */
 const COMMAND_CODES = new Set([
@@ -19,6 +19,14 @@ const COMMAND_CODES = new Set([
   "stream_not_found",
 ])
 
+/** Failures of a process that needed more than the sandbox gives it. */
+const ROOM_CODES = new Set(["out_of_memory", "process_limit"])
+
+/** Whether ffmpeg may do with less at a time what it failed over. */
+export function needsMoreRoom({ blame, failure }: TaskFailure): boolean {
+  return blame === "caller" && ROOM_CODES.has(failure.code)
+}
+
 /**
  * Whose fault it is that renditions could not be made: the source's, where nothing of its picture
  * can be decoded, else the runner's. Limits are told as they are.
@@ -30,6 +38,7 @@ export async function judgeEncodeFailure(
   failed: TaskFailure,
 ): Promise<TaskFailure> {
   const { code, lines } = failed.failure
+  if (needsMoreRoom(failed)) return tooLarge(code, lines)
   if (failed.blame === "ours" || !COMMAND_CODES.has(code)) return failed
   if (await decodesAny(context, clock, source)) return { ...failed, blame: "ours" }
   const isMovie = source.format.startsWith("mov,")

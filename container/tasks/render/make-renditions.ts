@@ -8,14 +8,11 @@ import { runPass } from "../run-pass.ts"
 import { countFrames } from "./count-frames.ts"
 import { encodeArguments } from "./encode-arguments.ts"
 import type { PictureSource, PlannedRendition } from "./encode-arguments.ts"
-import { judgeEncodeFailure } from "./judge-failure.ts"
+import { judgeEncodeFailure, needsMoreRoom } from "./judge-failure.ts"
 import { valueOf } from "./frame-rate.ts"
 import { groupRenditions } from "./groups.ts"
 
 type Share = { from: number; to: number }
-
-/** A run of ffmpeg: a pass over a group of renditions. */
-type Encode = { group: readonly PlannedRendition[]; pass: 1 | 2 }
 
 const CORRECTIONS_MAX = 2
 /** What a first pass takes of the time of a second. */
@@ -40,36 +37,71 @@ export async function makeRenditions(
   return runs
 }
 
+type Groups = { source: PictureSource; groups: readonly PlannedRendition[][]; share: Share }
+
 async function encodeGroups(
   context: RunContext,
   clock: RunClock,
-  of: { source: PictureSource; groups: readonly PlannedRendition[][]; share: Share },
+  { source, groups, share }: Groups,
 ): Promise<FinishedRun[] | TaskFailure> {
-  const { source, groups, share } = of
-  const encodes = groups.flatMap(passesOfGroup)
-  const total = encodes.reduce((sum, encode) => sum + weightOf(encode), 0)
+  const total = groups.reduce((sum, group) => sum + weightOf(group), 0)
   const made: FinishedRun[] = []
   let done = share.from
-  for (const encode of encodes) {
+  for (const group of groups) {
     const from = done
-    done += (weightOf(encode) / total) * (share.to - share.from)
-    const argv = encodeArguments(source, encode.group, encode.pass)
-    const run = await runPass(context, clock, { argv, from, to: done })
-    if ("failure" in run) return await judgeEncodeFailure(context, clock, source, run)
-    if (encode.pass === 2) made.push(run)
+    done += (weightOf(group) / total) * (share.to - share.from)
+    const runs = await encodeGroup(context, clock, { source, group, share: { from, to: done } })
+    if ("failure" in runs) return runs
+    made.push(...runs)
   }
   return made
 }
 
-function passesOfGroup(group: readonly PlannedRendition[]): Encode[] {
-  const hasTwo = group.some(({ target }) => passesOf(target) === 2)
-  return [...(hasTwo ? [{ group, pass: 1 as const }] : []), { group, pass: 2 }]
+/** What a group needs is estimated: where it is more than a process may have, each is made alone. */
+async function encodeGroup(
+  context: RunContext,
+  clock: RunClock,
+  of: { source: PictureSource; group: readonly PlannedRendition[]; share: Share },
+): Promise<FinishedRun[] | TaskFailure> {
+  const { source, group, share } = of
+  const run = await encode(context, clock, of)
+  if (!("failure" in run)) return [run]
+  if (group.length > 1 && needsMoreRoom(run)) {
+    const groups = group.map((rendition) => [rendition])
+    return await encodeGroups(context, clock, { source, groups, share })
+  }
+  return await judgeEncodeFailure(context, clock, source, run)
 }
 
-function weightOf({ group, pass }: Encode): number {
-  const encoded = pass === 2 ? group : group.filter(({ target }) => passesOf(target) === 2)
-  const pixels = encoded.reduce((sum, { target }) => sum + target.width * target.height, 0)
-  return pass === 1 ? FIRST_PASS_WEIGHT * pixels : pixels
+/** Runs all passes over a group; the last of them writes its renditions. */
+async function encode(
+  context: RunContext,
+  clock: RunClock,
+  of: { source: PictureSource; group: readonly PlannedRendition[]; share: Share },
+): Promise<FinishedRun | TaskFailure> {
+  const { source, group, share } = of
+  const first = firstPassWeight(group)
+  const middle = share.from + (first / weightOf(group)) * (share.to - share.from)
+  if (first > 0) {
+    const argv = encodeArguments(source, group, 1)
+    const run = await runPass(context, clock, { argv, from: share.from, to: middle })
+    if ("failure" in run) return run
+  }
+  const argv = encodeArguments(source, group, 2)
+  return await runPass(context, clock, { argv, from: middle, to: share.to })
+}
+
+/** What the encodes of a group take, in pixels of a last pass. */
+function weightOf(group: readonly PlannedRendition[]): number {
+  return pixelsOf(group) + firstPassWeight(group)
+}
+
+function firstPassWeight(group: readonly PlannedRendition[]): number {
+  return FIRST_PASS_WEIGHT * pixelsOf(group.filter(({ target }) => passesOf(target) === 2))
+}
+
+function pixelsOf(group: readonly PlannedRendition[]): number {
+  return group.reduce((sum, { target }) => sum + target.width * target.height, 0)
 }
 
 /** Makes a rendition again that missed its rate, as often as it helps. */
