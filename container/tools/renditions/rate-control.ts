@@ -16,7 +16,7 @@ export function correctedKbps(
 ): number | null {
   const { codec, bitrateKbps } = target
   const ratio = measuredKbps / bitrateKbps
-  if (Math.abs(ratio - 1) <= TOLERANCE) return null
+  if (!Number.isFinite(ratio) || Math.abs(ratio - 1) <= TOLERANCE) return null
   const wasRaised = askedKbps > bitrateKbps
   if (ratio < 1 && (!VIDEO_PRESETS[codec].missesBelow || ratio < FILLED_MIN || wasRaised)) {
     return null

@@ -32,3 +32,8 @@ test("no other try is made of a picture that needs less than its rate", () => {
 test("no other try is made where the worst quality is far above the rate", () => {
   expect(correctedKbps(TARGET, { askedKbps: 200, measuredKbps: 2500 })).toBeNull()
 })
+
+test("no other try is made of a stream whose rate cannot be told", () => {
+  expect(correctedKbps(TARGET, { askedKbps: 1000, measuredKbps: NaN })).toBeNull()
+  expect(correctedKbps(TARGET, { askedKbps: 1000, measuredKbps: Infinity })).toBeNull()
+})
