@@ -33,6 +33,15 @@ const MUXERS: Record<RenditionContainer, readonly string[]> = {
 }
 /** What the source says of itself may be private, or not true of the rendition. */
 const WITHOUT_TAGS = ["-map_metadata", "-1", "-map_chapters", "-1"]
+/**
+ * Opus begins with 6.5 ms that are not heard, for which ffmpeg 5 moves the picture: the sound is moved
+ * by as much, so that keyframes are at the same times in every container.
+ */
+const OPUS_DELAY: Record<RenditionContainer, readonly string[]> = {
+  mp4: [],
+  mov: [],
+  webm: ["asetpts=PTS+0.0065/TB"],
+}
 /** An encoder may look far ahead before its first packet, and the sound waits for it. */
 const QUEUE_PACKETS_MAX = "9999"
 
@@ -125,7 +134,7 @@ function soundArguments(audio: SourceAudio, container: RenditionContainer): stri
   const start = startSeconds > 0 ? ":first_pts=0" : ""
   return [
     "-af",
-    [...mixFilters(audio), `aresample=async=1${start}`].join(","),
+    [...mixFilters(audio), `aresample=async=1${start}`, ...OPUS_DELAY[container]].join(","),
     ...audioArguments(container, { channels, sampleRate }),
   ]
 }

@@ -41,6 +41,6 @@ test("renditions of one source have its rate, its sound and keyframes at the sam
     expect(format.tags["title"]).toBeUndefined()
     expect(chapters).toEqual([])
     const keys = (await frameTimes(made)).filter(({ isKey }) => isKey)
-    expect(keys.map(({ seconds }) => seconds.toFixed(1))).toEqual(["0.0", "2.0", "4.0"])
+    expect(keys.map(({ seconds }) => seconds.toFixed(3))).toEqual(["0.000", "2.002", "4.004"])
   }
 })
