@@ -16,32 +16,50 @@ const ENCODER_BYTES: Record<RenditionCodec, { base: number; perPixel: number }> 
 /** What ffmpeg itself and the decoder take, with frames of the source between the filters. */
 const DECODER_BYTES = 600 * MIB
 const DECODER_BYTES_PER_PIXEL = 100
-/** A part of the limit stays free, since what a picture needs depends on it. */
+/** A part of the limits stays free, since what a picture needs depends on it. */
 const USED_SHARE = 0.8
-/** More outputs of one process gain nothing, and each has threads. */
+/**
+ * Threads of an encoder, its frame threads at their most. SVT-AV1 starts about a hundred whatever it
+ * is asked for, and waits for ever where it gets fewer.
+ */
+const ENCODER_THREADS: Record<RenditionCodec, number> = { h264: 24, h265: 24, vp9: 20, av1: 110 }
+/** Those of ffmpeg itself, of the decoder and of the filters. */
+const DECODER_THREADS = 48
+/** More outputs of one process gain nothing. */
 const GROUP_MAX = 8
+
+/** What a process may have: bytes of address space, and threads. */
+export type ProcessLimits = { memoryBytes: number; threads: number }
 
 /**
  * Puts renditions into groups that are made with one decode each: as many as one process can carry
- * within its memory. A decode is worth as much as a small encode, so that the fewer the better.
+ * within its limits. A decode is worth as much as a small encode, so that the fewer the better.
  */
 export function groupRenditions<Each extends { target: VideoTarget }>(
   renditions: readonly Each[],
   source: { width: number; height: number },
-  memoryBytes: number,
+  limits: ProcessLimits,
 ): Each[][] {
   const decoder = DECODER_BYTES + DECODER_BYTES_PER_PIXEL * source.width * source.height
-  const room = memoryBytes * USED_SHARE - decoder
-  const groups: { members: Each[]; bytes: number }[] = []
+  const room = {
+    bytes: limits.memoryBytes * USED_SHARE - decoder,
+    threads: limits.threads * USED_SHARE - DECODER_THREADS,
+  }
+  const groups: { members: Each[]; bytes: number; threads: number }[] = []
   for (const rendition of renditions) {
     const bytes = encoderBytes(rendition.target)
+    const threads = ENCODER_THREADS[rendition.target.codec]
     const group = groups.find(
-      ({ members, bytes: taken }) => members.length < GROUP_MAX && taken + bytes <= room,
+      (each) =>
+        each.members.length < GROUP_MAX &&
+        each.bytes + bytes <= room.bytes &&
+        each.threads + threads <= room.threads,
     )
     if (group) {
       group.members.push(rendition)
       group.bytes += bytes
-    } else groups.push({ members: [rendition], bytes })
+      group.threads += threads
+    } else groups.push({ members: [rendition], bytes, threads })
   }
   return groups.map(({ members }) => members)
 }

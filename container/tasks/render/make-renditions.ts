@@ -25,8 +25,8 @@ export async function makeRenditions(
   of: { source: PictureSource; renditions: readonly PlannedRendition[]; share: Share },
 ): Promise<FinishedRun[] | TaskFailure> {
   const { source, renditions, share } = of
-  const { memoryBytes } = context.taskSandbox.sandbox.limits
-  const groups = groupRenditions(renditions, source.video.size, memoryBytes)
+  const { limits } = context.taskSandbox.sandbox
+  const groups = groupRenditions(renditions, source.video.size, limits)
   const runs = await encodeGroups(context, clock, { source, groups, share })
   if ("failure" in runs) return runs
   for (const rendition of renditions) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { groupRenditions } from "../../../../container/tasks/render/groups.ts"
+import type { ProcessLimits } from "../../../../container/tasks/render/groups.ts"
 import type { RenditionCodec } from "../../../../src/contract/tasks/render.ts"
 
 const GIB = 1024 ** 3
@@ -13,8 +14,17 @@ function rendition(codec: RenditionCodec, width = 1920, height = 1080) {
 }
 
 function sizesOf(codecs: RenditionCodec[], memoryBytes: number, width = 1920, height = 1080) {
+  return sizesWithin(codecs, { memoryBytes, threads: 512 }, width, height)
+}
+
+function sizesWithin(
+  codecs: RenditionCodec[],
+  limits: ProcessLimits,
+  width: number,
+  height: number,
+) {
   const renditions = codecs.map((codec) => rendition(codec, width, height))
-  const groups = groupRenditions(renditions, SOURCE, memoryBytes)
+  const groups = groupRenditions(renditions, SOURCE, limits)
   expect(new Set(groups.flat())).toEqual(new Set(renditions))
   return groups.map(({ length }) => length)
 }
@@ -30,7 +40,16 @@ test("what does not fit is made by several, and by one each where there is least
   expect(sizesOf(["h265", "h265"], 1 * GIB)).toEqual([1, 1])
 })
 
-test("no process has more outputs than threads can be had for", () => {
+test("no process has encoders that want more threads than it may have", () => {
+  const threads = 512
+  const many = Array.from({ length: 8 }, () => "av1" as const)
+  expect(sizesWithin(many, { memoryBytes: 64 * GIB, threads }, 320, 180)).toEqual([3, 3, 2])
+  expect(sizesWithin(many, { memoryBytes: 64 * GIB, threads: 64 }, 320, 180)).toEqual(
+    many.map(() => 1),
+  )
+})
+
+test("no process has more outputs than are made faster together", () => {
   const many = Array.from({ length: 32 }, () => "h264" as const)
   const groups = sizesOf(many, 64 * GIB, 320, 180)
   expect(Math.max(...groups)).toBe(8)
