@@ -1,8 +1,10 @@
 import { VIDEO_PRESETS } from "./presets.ts"
 import type { VideoTarget } from "./video-encoder.ts"
 
-/** How far the mean rate of a stream may be from what was asked for. */
-const TOLERANCE = 0.1
+/** How far the mean rate of a stream may be from what was asked for: callers are promised 10 %. */
+const TOLERANCE = 0.08
+/** An encoder that makes so many times its rate is at its worst quality. */
+const EXCESS_MAX = 10
 /** A stream with less than this share of its rate is at its best quality, and more would not fill it. */
 const FILLED_MIN = 0.5
 
@@ -22,6 +24,5 @@ export function correctedKbps(
     return null
   }
   const asked = Math.max(1, Math.round(askedKbps / ratio))
-  // An encoder that makes many times the rate is at its worst quality.
-  return asked < bitrateKbps * TOLERANCE ? null : asked
+  return asked * EXCESS_MAX < bitrateKbps ? null : asked
 }
