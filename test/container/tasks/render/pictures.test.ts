@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { colourAt, decodeWhole, frameTimes, probe, startRenderHarness } from "./render-harness.ts"
+import {
+  colourAt,
+  FILM,
+  frameTimes,
+  QUICK,
+  renderOne,
+  startRenderHarness,
+} from "./render-harness.ts"
 import type { RenderHarness } from "./render-harness.ts"
 
-const QUICK = "-c:v libx264 -preset ultrafast"
-const FILM = "-f lavfi -i testsrc2=s=192x108:r=25:d=1"
 /** Left half red, right half blue. */
 const HALVES = "-f lavfi -i color=red:s=64x64:r=25:d=1,pad=128:64:0:0:blue"
 
@@ -15,14 +20,6 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-async function renderOne(name: string, words: string) {
-  const { result, paths } = await lab.render(await lab.make(name, words))
-  const [path = ""] = paths
-  await decodeWhole(path)
-  const probed = await probe(path)
-  return { result, path, probed, video: probed.streams[0] }
-}
-
 describe("a picture is shown as it was", () => {
   test.for<[string, number, number, number]>([
     ["a quarter turn", 90, 32, 96],
@@ -30,7 +27,7 @@ describe("a picture is shown as it was", () => {
   ])("after %s", async ([, rotate, x, y]) => {
     const plain = await lab.make("halves.mp4", `${HALVES} ${QUICK}`)
     const words = `-i ${plain} -c copy -metadata:s:v rotate=${rotate}`
-    const { path, video } = await renderOne(`turned-${rotate}.mp4`, words)
+    const { path, video } = await renderOne(lab, `turned-${rotate}.mp4`, words)
     expect(video).toMatchObject({ width: 64, height: 128 })
     expect(video?.side_data_list).toBeUndefined()
     const turnedBack = await colourAt(path, { x, y })
@@ -46,7 +43,7 @@ describe("a picture is shown as it was", () => {
     ["BT.709", "hd.mp4", "-vf scale=out_color_matrix=bt709 -colorspace bt709 -c:v libx264"],
     ["a palette", "moving.gif", ""],
   ])("in colours of %s", async ([, name, words]) => {
-    const { path, video } = await renderOne(name, `${HALVES} ${words}`)
+    const { path, video } = await renderOne(lab, name, `${HALVES} ${words}`)
     expect(video).toMatchObject({
       pix_fmt: "yuv420p",
       color_range: "tv",
@@ -64,7 +61,7 @@ describe("a picture is shown as it was", () => {
   test("in what of HDR a screen can show", async () => {
     const colours = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc"
     const words = `-pix_fmt yuv420p10le -c:v libx265 -x265-params log-level=none ${colours}`
-    const { video } = await renderOne("hdr.mp4", `${FILM} ${words}`)
+    const { video } = await renderOne(lab, "hdr.mp4", `${FILM} ${words}`)
     expect(video).toMatchObject({
       pix_fmt: "yuv420p",
       color_space: "bt709",
@@ -75,7 +72,7 @@ describe("a picture is shown as it was", () => {
 
   test("over black where it can be seen through", async () => {
     const words = "-f lavfi -i color=white@0:s=64x64:r=25:d=1,format=rgba -c:v png"
-    const { path } = await renderOne("clear.mov", words)
+    const { path } = await renderOne(lab, "clear.mov", words)
     expect(Math.max(...(await colourAt(path, { x: 32, y: 32 })))).toBeLessThan(15)
   })
 
@@ -85,7 +82,7 @@ describe("a picture is shown as it was", () => {
     ["a portrait", "testsrc2=s=540x960:r=25:d=0.2", 480, 854],
     ["hardly a picture", "testsrc2=s=2x2:r=25:d=0.4", 2, 2],
   ])("with %s", async ([, source, width, height]) => {
-    const { video } = await renderOne("odd.mkv", `-f lavfi -i ${source} -c:v ffv1`)
+    const { video } = await renderOne(lab, "odd.mkv", `-f lavfi -i ${source} -c:v ffv1`)
     expect(video).toMatchObject({ width, height, sample_aspect_ratio: "1:1" })
   })
 
@@ -95,7 +92,7 @@ describe("a picture is shown as it was", () => {
       "two.ts",
       `-f lavfi -i testsrc2=s=96x54:r=25:d=1 ${QUICK} -output_ts_offset 1`,
     )
-    const { path, video } = await renderOne("sizes.ts", `-i concat:${one}|${two} -c copy`)
+    const { path, video } = await renderOne(lab, "sizes.ts", `-i concat:${one}|${two} -c copy`)
     expect(video).toMatchObject({ width: 192, height: 108 })
     expect((await frameTimes(path)).length).toBeGreaterThanOrEqual(48)
   })

@@ -16,6 +16,10 @@ const run = promisify(execFile)
 /** A rendition to ask for; its key follows from its place. */
 export type Asked = Omit<Rendition, "key">
 
+/** Words of ffmpeg for an encode that costs little, and for a moving picture of a second. */
+export const QUICK = "-c:v libx264 -preset ultrafast"
+export const FILM = "-f lavfi -i testsrc2=s=192x108:r=25:d=1"
+
 /** A rendition that costs little. */
 export const SMALL: Asked = { codec: "h264", resolution: "480p", container: "mp4" }
 
@@ -129,6 +133,15 @@ export async function probe(path: string): Promise<z.infer<typeof probed>> {
   const argv = "-v error -show_format -show_streams -show_chapters -of json".split(" ")
   const { stdout } = await run("ffprobe", [...argv, path])
   return probed.parse(JSON.parse(stdout))
+}
+
+/** Makes a file and one rendition of it, which can be decoded; answers what ffprobe says of that. */
+export async function renderOne(lab: RenderHarness, name: string, words: string) {
+  const { result, paths } = await lab.render(await lab.make(name, words))
+  const [path = ""] = paths
+  await decodeWhole(path)
+  const probed = await probe(path)
+  return { result, path, probed, video: probed.streams[0] }
 }
 
 /** Decodes a file wholly; throws where ffmpeg has anything to say against it. */

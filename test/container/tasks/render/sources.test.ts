@@ -3,16 +3,16 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import {
   colourAt,
-  decodeWhole,
+  FILM,
   frameTimes,
   probe,
+  QUICK,
+  renderOne,
   SMALL,
   startRenderHarness,
 } from "./render-harness.ts"
 import type { RenderHarness } from "./render-harness.ts"
 
-const QUICK = "-c:v libx264 -preset ultrafast"
-const FILM = "-f lavfi -i testsrc2=s=192x108:r=25:d=1"
 const SOUND = "-f lavfi -i sine=d=1"
 const KEY = "-encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb"
 
@@ -24,19 +24,11 @@ beforeAll(async () => {
 
 afterAll(() => lab[Symbol.asyncDispose]())
 
-async function renderOne(name: string, words: string) {
-  const { result, paths } = await lab.render(await lab.make(name, words))
-  const [path = ""] = paths
-  await decodeWhole(path)
-  const probed = await probe(path)
-  return { result, path, probed, video: probed.streams[0] }
-}
-
 describe("times are kept", () => {
   test("of a picture that varies, at a constant rate", async () => {
     const select = String.raw`-vf select='lt(mod(n\,10)\,3)' -fps_mode vfr`
     const words = `-f lavfi -i testsrc2=s=96x54:r=25:d=4 ${select} ${QUICK}`
-    const { path, probed } = await renderOne("varying.mp4", words)
+    const { path, probed } = await renderOne(lab, "varying.mp4", words)
     const times = await frameTimes(path)
     expect(times.every(({ seconds }, at) => Math.abs(seconds - at / 25) < 0.001)).toBe(true)
     expect(Number(probed.format.duration)).toBeCloseTo(3.7, 0)
@@ -48,7 +40,7 @@ describe("times are kept", () => {
   ])("of %s", async ([, inputs]) => {
     await lab.make("still.mp4", `${FILM} ${QUICK}`)
     await lab.make("tone.m4a", SOUND)
-    const { probed } = await renderOne("offset.mkv", `${inputs} -map 0:v -map 1:a -c copy`)
+    const { probed } = await renderOne(lab, "offset.mkv", `${inputs} -map 0:v -map 1:a -c copy`)
     const [video, audio] = probed.streams
     expect(Number(video?.start_time)).toBe(0)
     expect(Number(audio?.start_time)).toBeLessThan(0.05)
@@ -59,12 +51,12 @@ describe("times are kept", () => {
 
   test("of a recording whose rate is that of a clock", async () => {
     const words = `${FILM} -c:v libvpx -deadline realtime -cpu-used 8 -f webm -live 1`
-    const { video } = await renderOne("browser.webm", words)
+    const { video } = await renderOne(lab, "browser.webm", words)
     expect(video?.r_frame_rate).toMatch(/^(?:25|30)\/1$/)
   })
 
   test("of a single picture", async () => {
-    const { video } = await renderOne("still.png", `${FILM} -frames:v 1`)
+    const { video } = await renderOne(lab, "still.png", `${FILM} -frames:v 1`)
     expect(video).toMatchObject({ width: 192, height: 108 })
   })
 })
@@ -74,7 +66,7 @@ test.for<[string, string]>([
   ["channels of an unusual layout", "0.1|0.1:c=SL+SR"],
 ])("sound is mixed of %s", async ([, tracks]) => {
   const words = `${FILM} -f lavfi -i aevalsrc=${tracks}:d=1 ${QUICK} -c:a pcm_s16le`
-  const { probed } = await renderOne("tracks.mov", words)
+  const { probed } = await renderOne(lab, "tracks.mov", words)
   expect(probed.streams[1]).toMatchObject({ codec_name: "aac", channels: 2 })
 })
 
