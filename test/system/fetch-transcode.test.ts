@@ -1,13 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { openSite } from "../support/site/site.ts"
-import type { Site } from "../support/site/site.ts"
-import { openKeyedCall } from "./keyed-call.ts"
-import type { KeyedCall } from "./keyed-call.ts"
-import { startReceiver } from "./receiver.ts"
-import type { Receiver } from "./receiver.ts"
-import { startService } from "./service.ts"
-import type { TestService } from "./service.ts"
+import { openFetchStage } from "./fetch-stage.ts"
+import type { FetchStage } from "./fetch-stage.ts"
 
 const OUTPUTS = [
   { codec: "h264", resolution: "480p" },
@@ -22,24 +16,17 @@ const job = z.looseObject({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 })
 
-let site: Site
-let receiver: Receiver
-let service: TestService
-let call: KeyedCall
+let stage: FetchStage
+let site: FetchStage["site"]
+let receiver: FetchStage["receiver"]
+let call: FetchStage["call"]
 
 beforeAll(async () => {
-  site = await openSite()
-  receiver = await startReceiver()
-  const hosts = [site.host, new URL(receiver.origin).host]
-  service = await startService({ ALLOWED_PRIVATE_HOSTS: hosts.join(",") })
-  call = openKeyedCall(service, await service.makeKey("fetches and transcodes", "paid"))
+  stage = await openFetchStage("fetches and transcodes")
+  ;({ site, receiver, call } = stage)
 })
 
-afterAll(async () => {
-  await service[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-  await site.close()
-})
+afterAll(() => stage[Symbol.asyncDispose]())
 
 /** Has renditions made of what a page of the site has; answers the Job as its events told it. */
 async function follow(path: string, changes: object = {}) {

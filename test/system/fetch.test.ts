@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { JSON_LD_FACTS } from "../support/site/pages.ts"
-import { openSite } from "../support/site/site.ts"
-import type { Site } from "../support/site/site.ts"
-import { startReceiver } from "./receiver.ts"
-import type { Receiver } from "./receiver.ts"
-import { openKeyedCall } from "./keyed-call.ts"
-import type { KeyedCall } from "./keyed-call.ts"
-import { startService } from "./service.ts"
-import type { TestService } from "./service.ts"
+import { openFetchStage } from "./fetch-stage.ts"
+import type { FetchStage } from "./fetch-stage.ts"
 
 const COOKIE = "session\tright"
 
@@ -21,24 +15,18 @@ const record = z.looseObject({
   subtitles: z.array(z.object({ language: z.string(), url: z.url() })),
 })
 
-let site: Site
-let receiver: Receiver
-let service: TestService
-let call: KeyedCall
+let stage: FetchStage
+let site: FetchStage["site"]
+let receiver: FetchStage["receiver"]
+let service: FetchStage["service"]
+let call: FetchStage["call"]
 
 beforeAll(async () => {
-  site = await openSite()
-  receiver = await startReceiver()
-  const hosts = [site.host, new URL(receiver.origin).host]
-  service = await startService({ ALLOWED_PRIVATE_HOSTS: hosts.join(",") })
-  call = openKeyedCall(service, await service.makeKey("fetches", "paid"))
+  stage = await openFetchStage("fetches")
+  ;({ site, receiver, service, call } = stage)
 })
 
-afterAll(async () => {
-  await service[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-  await site.close()
-})
+afterAll(() => stage[Symbol.asyncDispose]())
 
 function post(path: string, body: object): Promise<Response> {
   const headers = { "content-type": "application/json" }
