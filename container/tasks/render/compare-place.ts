@@ -12,7 +12,7 @@ export type MeasureContext = Omit<RunContext, "io" | "reporter">
 
 /** A comparison whose renditions have no logs yet. */
 type Place = Omit<Comparison, "renditions"> & {
-  renditions: readonly { name: string; filters: string }[]
+  renditions: readonly { name: string; filters: readonly string[] }[]
   timeLimitMs: number
 }
 

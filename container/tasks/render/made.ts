@@ -8,7 +8,7 @@ import type { SourceVideo } from "./source.ts"
 export function describeMade(video: SourceVideo, rendition: PlannedRendition): MadeRendition {
   const { key, name, target } = rendition
   const { shared, own } = renditionFilters(video, [rendition])
-  return { key, name, filters: [...shared, ...own.flat()].join(","), frameRate: target.frameRate }
+  return { key, name, filters: [...shared, ...own.flat()], frameRate: target.frameRate }
 }
 
 /** The picture of a source, as renditions are compared with it. */

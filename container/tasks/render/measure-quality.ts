@@ -19,7 +19,7 @@ import type { MeasureContext } from "./compare-place.ts"
 export type MadeRendition = {
   key: string
   name: string
-  filters: string
+  filters: readonly string[]
   frameRate: FrameRate
 }
 

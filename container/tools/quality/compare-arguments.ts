@@ -1,6 +1,6 @@
 import { gopOf } from "../renditions/video-encoder.ts"
 import type { FrameRate } from "../renditions/video-encoder.ts"
-import { shareFilters, splitFilters } from "./filter-chain.ts"
+import { shareFilters } from "./filter-chain.ts"
 import { METRICS } from "./metrics.ts"
 import type { QualityMetric } from "./metrics.ts"
 import type { Place } from "./sample-places.ts"
@@ -12,7 +12,7 @@ export type Comparison = {
   /** `startSeconds` is the time of its own clock that is 0 in the renditions. */
   source: { name: string; videoStream: number; startSeconds: number }
   /** Renditions of one rate; `log` is the name of what the metric writes of one. */
-  renditions: readonly { name: string; filters: string; log: string }[]
+  renditions: readonly { name: string; filters: readonly string[]; log: string }[]
   frameRate: FrameRate
   place: Place
   preRoll: PreRoll
@@ -79,7 +79,7 @@ function seekTo(seconds: number): string[] {
 function referenceChains(comparison: Comparison): string[] {
   const { source, renditions } = comparison
   const isSought = startOf(comparison) > comparison.preRoll.seekSeconds
-  const { shared, rests } = shareFilters(renditions.map(({ filters }) => splitFilters(filters)))
+  const { shared, rests } = shareFilters(renditions.map(({ filters }) => filters))
   const keptFrom = startOf(comparison) - comparison.preRoll.keptSeconds
   const head = [
     ...(isSought ? [FROM_KEYFRAME] : []),

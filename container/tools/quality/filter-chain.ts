@@ -1,10 +1,4 @@
-/** The filters of a chain, as ffmpeg separates them: by commas that are not quoted or escaped. */
-export function splitFilters(chain: string): string[] {
-  const words = chain.match(/(?:\\.|'[^']*'|[^,\\'])+/gs) ?? []
-  return words.map((word) => word.trim()).filter((word) => word !== "")
-}
-
-/** What chains have in common at their beginning, and what is left of each. */
+/** What chains of filters have in common at their beginning, and what is left of each. */
 export function shareFilters(chains: readonly (readonly string[])[]): {
   shared: readonly string[]
   rests: string[][]

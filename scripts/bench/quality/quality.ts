@@ -84,7 +84,7 @@ async function measureOne(
 /** Encodes the film to some sizes with one decode, as H.264 by the preset. */
 async function encode(folder: string, sizes: readonly { width: number; height: number }[]) {
   const made = sizes.map(({ width, height }) => {
-    const filters = `fps=${RATE.frames},scale=${width}:${height},format=yuv420p`
+    const filters = [`fps=${RATE.frames}`, `scale=${width}:${height}`, "format=yuv420p"]
     const name = `made-${sizes.length}-${height}.mp4`
     return { key: name, name, filters, frameRate: RATE, width, height }
   })
@@ -94,7 +94,7 @@ async function encode(folder: string, sizes: readonly { width: number; height: n
       { ...target, width, height, frameRate: RATE },
       { number: 1, log: "pass" },
     )
-    return ["-filter:v", filters, ...argv, name]
+    return ["-filter:v", filters.join(","), ...argv, name]
   })
   const words = ["-v", "error", "-nostdin", "-y", "-i", FILM, ...outputs]
   return { made, encodeMs: await timeMs(() => runBare(tools.ffmpeg, words, folder)) }
@@ -106,7 +106,7 @@ async function scoreWhole(
 ): Promise<number> {
   const { source, made, metric } = of
   const { filter, readScores } = METRICS[metric]
-  const graph = `[0:v:0]${made.filters}[source];[1:v:0][source]${filter("whole.log")}`
+  const graph = `[0:v:0]${made.filters.join(",")}[source];[1:v:0][source]${filter("whole.log")}`
   const inputs = ["-i", source.name, "-i", made.name]
   const words = ["-v", "error", "-nostdin", ...inputs, "-lavfi", graph, "-f", "null", "-"]
   await runBare(tools.ffmpeg, words, folder)

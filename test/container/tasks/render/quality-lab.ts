@@ -97,7 +97,7 @@ export async function openQualityLab({
       const keyframes = `-g ${gop} -keyint_min ${gop} -sc_threshold 0`
       await make(name, `-noautorotate -i ${source} ${graph} ${words} ${keyframes}`)
       const frameRate = { frames: rate[0], seconds: rate[1] }
-      return { key: name, name, filters, frameRate }
+      return { key: name, name, filters: filters.split(","), frameRate }
     },
     async describe(name, sound = 0) {
       const entries = "format=format_name,start_time,duration:stream=index,codec_type,start_time"
