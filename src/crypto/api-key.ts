@@ -1,4 +1,4 @@
-import { toHex } from "./hex.ts"
+import { sha256Hex } from "./sha256.ts"
 
 const PREFIX = "lathe_"
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -21,8 +21,7 @@ export function hasKeyShape(text: string): boolean {
 
 /** SHA-256 of a key, hexadecimal: all that is stored of it besides its first characters. */
 export async function hashKey(key: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key))
-  return toHex(digest)
+  return await sha256Hex(key)
 }
 
 /** The part of a key that a person may see again, to tell keys apart. */

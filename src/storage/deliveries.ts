@@ -1,11 +1,14 @@
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm"
+import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import { pageCondition } from "./paging.ts"
 import type { Page } from "./paging.ts"
+import { noteTry } from "./receiver-outages.ts"
 import { accounts } from "./schema/accounts.ts"
 import type { Account } from "./schema/accounts.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import type { Delivery, DeliveryTry } from "./schema/deliveries.ts"
+import { jobs } from "./schema/jobs.ts"
 import type { DeliveryState } from "./schema/states.ts"
 
 /** The delivery of a job's end that still waits for a try; null where there is none. */
@@ -41,7 +44,8 @@ export async function listDueDeliveries(
     .limit(limit)
 }
 
-export type DueDelivery = { delivery: Delivery; account: Account }
+/** `requestId`: the request that made the job that it tells of. */
+export type DueDelivery = { delivery: Delivery; account: Account; requestId: string | null }
 
 /** A delivery that is due now, and the account whose secrets sign it; null where it is not due. */
 export async function findDueDelivery(
@@ -50,14 +54,15 @@ export async function findDueDelivery(
   now: number,
 ): Promise<DueDelivery | null> {
   const [found] = await database
-    .select({ delivery: deliveries, account: accounts })
+    .select({ delivery: deliveries, account: accounts, requestId: jobs.requestId })
     .from(deliveries)
     .innerJoin(accounts, eq(accounts.id, deliveries.accountId))
+    .leftJoin(jobs, eq(jobs.id, deliveries.jobId))
     .where(
       and(
         eq(deliveries.id, id),
         eq(deliveries.accountId, accountId),
-        sql`${deliveries.state} = 'waiting' and next_try_at <= ${now}`,
+        sql`${deliveries.state} = 'waiting' and ${deliveries.nextTryAt} <= ${now}`,
       ),
     )
     .limit(1)
@@ -78,21 +83,31 @@ export async function postponeDelivery(
   return moved.length === 1
 }
 
-/** Logs a try and moves its delivery on, unless somebody moved that meanwhile. */
+/**
+ * Logs a try of a delivery that is still there, notes it at its receiver, where it tells of one, and
+ * moves it on, unless somebody moved that meanwhile.
+ */
 export async function endTry(
   database: AccountDatabase,
   read: Pick<Delivery, "id" | "nextTryAt">,
   made: Omit<DeliveryTry, "deliveryId" | "number">,
-  set: Pick<Delivery, "state" | "tries" | "nextTryAt" | "completedAt">,
+  {
+    set,
+    receiver,
+  }: {
+    set: Pick<Delivery, "state" | "tries" | "nextTryAt" | "completedAt">
+    receiver: string | null
+  },
 ): Promise<void> {
   const { startedAt, durationMs, status, error, answer } = made
-  await database.sql.batch([
+  await runBatch(database.sql, [
     database.sql
       .insert(deliveryTries)
       .select(
-        sql`select ${read.id}, coalesce(max(number), 0) + 1, ${startedAt}, ${durationMs}, ${status}, ${error}, ${answer} from delivery_tries where delivery_id = ${read.id}`,
+        sql`select id, (select coalesce(max(number), 0) + 1 from delivery_tries where delivery_id = ${read.id}), ${startedAt}, ${durationMs}, ${status}, ${error}, ${answer} from deliveries where id = ${read.id}`,
       ),
     database.sql.update(deliveries).set(set).where(isUnchanged(database, read)),
+    ...(receiver === null ? [] : [noteTry(database, { ...made, receiver })]),
   ])
 }
 

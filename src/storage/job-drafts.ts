@@ -1,6 +1,8 @@
 import type { TaskSecrets, TaskWork } from "../contract/task.ts"
 import { hasKeyShape } from "../crypto/api-key.ts"
 import { newId } from "../ids.ts"
+import { admittedAccountId } from "./account-limits.ts"
+import type { CreateLimits, Demand } from "./account-limits.ts"
 import { groupRows, runBatch } from "./database.ts"
 import type { AccountDatabase, Statement } from "./database.ts"
 import { insertIdempotency } from "./idempotency.ts"
@@ -16,6 +18,7 @@ import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Upload } from "./schema/uploads.ts"
 import { insertSecrets } from "./task-secrets.ts"
 import { takeUploads } from "./uploads.ts"
+import { countJob } from "./usage.ts"
 
 type NewRow<Row extends { accountId: string }> = Omit<Row, "accountId">
 
@@ -141,8 +144,23 @@ function keptRequest(request: unknown): unknown {
 /** Columns of a row of `files` that a draft may set. */
 const FILE_COLUMNS = 20
 
-/** Writes a draft in one batch. */
-export async function createJob(database: AccountDatabase, draft: JobDraft): Promise<void> {
+/** By which key and request a job is created. */
+export type Creator = { keyId: string | null; requestId: string | null }
+
+/** What a job adds to the use of its account, and within which limits it may. */
+export type Admission = { limits: CreateLimits; demand: Demand }
+
+const NOBODY: Creator & { admission: null } = { keyId: null, requestId: null, admission: null }
+
+/**
+ * Writes a draft in one batch, which fails where the job would exceed a limit (`isNotAdmitted`). One
+ * without an admission has no limits, and nothing counts it.
+ */
+export async function createJob(
+  database: AccountDatabase,
+  draft: JobDraft,
+  creation: Creator & { admission: Admission | null } = NOBODY,
+): Promise<void> {
   const { accountId, sql } = database
   const { id: jobId, createdAt } = draft.job
   const inputs = draft.tasks.flatMap((made) =>
@@ -151,7 +169,7 @@ export async function createJob(database: AccountDatabase, draft: JobDraft): Pro
   const newFiles = draft.files.map((file) => ({ ...file, accountId }))
   const statements: Statement[] = [
     ...(draft.once ? insertIdempotency(database, draft.once, { jobId, createdAt }) : []),
-    sql.insert(jobs).values({ ...draft.job, accountId }),
+    ...insertJob(database, draft.job, creation),
     ...draft.tasks.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
     ...groupRows(inputs, 4).map((rows) => sql.insert(taskInputs).values(rows)),
     ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
@@ -162,4 +180,21 @@ export async function createJob(database: AccountDatabase, draft: JobDraft): Pro
   ]
   const taken = [draft.uploadId ?? [], (draft.valueUploads ?? []).map(({ id }) => id)].flat()
   await runBatch(sql, [...statements, ...takeUploads(database, taken)])
+}
+
+/** The row of a job, which admits it, and its place in what the account used that day. */
+function insertJob(
+  database: AccountDatabase,
+  job: JobDraft["job"],
+  { keyId, requestId, admission }: Creator & { admission: Admission | null },
+): Statement[] {
+  const { accountId, sql } = database
+  const row = { ...job, keyId, requestId }
+  if (!admission) return [sql.insert(jobs).values({ ...row, accountId })]
+  const { limits, demand } = admission
+  const { day, fetches } = demand
+  return [
+    sql.insert(jobs).values({ ...row, accountId: admittedAccountId(accountId, limits, demand) }),
+    countJob(database, { day, keyId, fetches }),
+  ]
 }

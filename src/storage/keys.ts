@@ -1,19 +1,36 @@
-import { and, desc, eq, isNull, sql } from "drizzle-orm"
-import type { Plan } from "../plans.ts"
-import type { KeyHolder } from "../rpc.ts"
+import { and, desc, eq, gt, isNull, or, sql } from "drizzle-orm"
+import { DEFAULT_PLAN } from "../plans.ts"
+import type { HeldKey, Holder } from "../rpc.ts"
+import { HOLDER_COLUMNS, holderOf } from "./accounts.ts"
 import type { AccountDatabase, Database } from "./database.ts"
-import { accounts, keys } from "./schema/accounts.ts"
+import { isPlanThere } from "./plans.ts"
+import { accounts, keys, plans } from "./schema/accounts.ts"
 import type { Account, Key } from "./schema/accounts.ts"
 
-/** The account of a key that is not revoked, by the SHA-256 of the key; null where there is none. */
-export async function findKey(database: Database, hash: string): Promise<KeyHolder | null> {
+/** Whose a key is that is neither revoked nor expired, by its SHA-256; null where there is none. */
+export async function findKey(
+  database: Database,
+  hash: string,
+  now: number,
+): Promise<{ account: Holder; key: HeldKey } | null> {
   const [row] = await database
-    .select({ id: accounts.id, plan: accounts.plan })
+    .select({
+      account: HOLDER_COLUMNS,
+      key: { id: keys.id, scopes: keys.scopes, expiresAt: keys.expiresAt },
+    })
     .from(keys)
     .innerJoin(accounts, eq(accounts.id, keys.accountId))
-    .where(and(eq(keys.hash, hash), isNull(keys.revokedAt)))
+    .leftJoin(plans, eq(plans.name, accounts.plan))
+    .where(
+      and(
+        eq(keys.hash, hash),
+        isNull(keys.revokedAt),
+        or(isNull(keys.expiresAt), gt(keys.expiresAt, now)),
+        isNull(accounts.deletedAt),
+      ),
+    )
     .limit(1)
-  return row ?? null
+  return row ? { account: holderOf(row.account), key: row.key } : null
 }
 
 export type NewKey = {
@@ -21,7 +38,7 @@ export type NewKey = {
   accountName: string
   newAccountId: string
   webhookSecret: string
-  plan?: Plan
+  plan?: string
 }
 
 /**
@@ -32,7 +49,7 @@ export async function createKey(database: Database, made: NewKey): Promise<Accou
   const account = {
     id: made.newAccountId,
     name: made.accountName,
-    plan: made.plan ?? ("trial" as const),
+    plan: made.plan ?? DEFAULT_PLAN,
     webhookSecret: made.webhookSecret,
     createdAt: made.key.createdAt,
   }
@@ -47,16 +64,16 @@ export async function createKey(database: Database, made: NewKey): Promise<Accou
   return stored
 }
 
-/** Sets the plan of the account of a name; null where there is none. */
+/** Sets the plan of the account of a name; null where there is no such account, or plan. */
 export async function setPlan(
   database: Database,
   accountName: string,
-  plan: Plan,
+  plan: string,
 ): Promise<Account | null> {
   const [account] = await database
     .update(accounts)
     .set({ plan })
-    .where(eq(accounts.name, accountName))
+    .where(and(eq(accounts.name, accountName), isNull(accounts.deletedAt), isPlanThere(plan)))
     .returning()
   return account ?? null
 }
@@ -68,6 +85,16 @@ export async function listKeyHashes(database: Database, accountId: string): Prom
     .from(keys)
     .where(and(eq(keys.accountId, accountId), isNull(keys.revokedAt)))
   return rows.map(({ hash }) => hash)
+}
+
+/** Whose a key is, by its id; null where there is none such. */
+export async function findKeyOwner(database: Database, id: string): Promise<string | null> {
+  const [row] = await database
+    .select({ accountId: keys.accountId })
+    .from(keys)
+    .where(eq(keys.id, id))
+    .limit(1)
+  return row?.accountId ?? null
 }
 
 export async function listKeys(database: Database) {
@@ -97,17 +124,18 @@ export async function revokeKey(
   return known.hash
 }
 
-/** The secret that signs the account's webhooks now. */
+/** The secret that signs the account's webhooks now, and when it took the place of another. */
 export async function readWebhookSecret({
   accountId,
   sql: database,
-}: AccountDatabase): Promise<string> {
+}: AccountDatabase): Promise<Pick<Account, "webhookSecret" | "webhookSecretRotatedAt">> {
+  const { webhookSecret, webhookSecretRotatedAt } = accounts
   const [row] = await database
-    .select({ secret: accounts.webhookSecret })
+    .select({ webhookSecret, webhookSecretRotatedAt })
     .from(accounts)
     .where(eq(accounts.id, accountId))
   if (!row) throw new Error(`there is no account ${accountId}`)
-  return row.secret
+  return row
 }
 
 /** Gives the account another webhook secret; the one before is kept beside it. */

@@ -3,6 +3,11 @@ import type { Upload } from "./schema/uploads.ts"
 
 // Every object of a file lies under one prefix of its own that ends in "/".
 
+/** Where everything lies that an account stores. */
+export function accountPrefix(accountId: string): string {
+  return `${accountId}/`
+}
+
 export function uploadObjectKey(accountId: string, uploadId: string): string {
   return `${accountId}/uploads/${uploadId}/media`
 }
@@ -63,6 +68,20 @@ export async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<nu
     removed += page.objects.length
     if (!page.truncated) return removed
   }
+}
+
+/** Removes objects below a prefix, a thousand a page; whether none is left. */
+export async function deleteSomeObjects(
+  bucket: R2Bucket,
+  prefix: string,
+  pagesMax: number,
+): Promise<boolean> {
+  for (let page = 0; page < pagesMax; page += 1) {
+    const { objects, truncated } = await bucket.list({ prefix })
+    if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key))
+    if (!truncated) return true
+  }
+  return false
 }
 
 /** Aborts what an upload began in R2; one that is already gone is no error. */

@@ -3,10 +3,10 @@ import type { Failure } from "../contract/failure.ts"
 import type { TaskSecrets, TaskWork } from "../contract/task.ts"
 import { isFinal, OPEN_STATES } from "./schema/states.ts"
 import type { State } from "./schema/states.ts"
-import type { AccountDatabase } from "./database.ts"
+import type { AccountDatabase, Database } from "./database.ts"
 import type { TaskAttempt } from "./objects.ts"
-import type { Plan } from "../plans.ts"
-import { accounts } from "./schema/accounts.ts"
+import type { HeldPlan } from "../plans.ts"
+import { accounts, plans } from "./schema/accounts.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
@@ -23,7 +23,9 @@ const inputFile = { id, name, sizeBytes, probe, source }
 export type ClaimedTask = {
   task: Task
   inputs: { key: string; file: InputFile | null }[]
-  plan: Plan | null
+  plan: HeldPlan | null
+  /** The request that made the job; null for one of an earlier version. */
+  requestId: string | null
   secrets: TaskSecrets | null
 }
 
@@ -39,7 +41,7 @@ export async function claimTask(
   const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
   const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
-  const [, , , [task], inputs, [account], [secret]] = await database.batch([
+  const [, , , [claimed], inputs, [plan = null], [secret]] = await database.batch([
     database
       .update(tasks)
       .set({
@@ -60,7 +62,11 @@ export async function claimTask(
       .update(taskInputs)
       .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
       .where(and(eq(taskInputs.taskId, claim.taskId), isClaimed)),
-    database.select().from(tasks).where(isTask),
+    database
+      .select({ task: tasks, requestId: jobs.requestId })
+      .from(tasks)
+      .leftJoin(jobs, eq(jobs.id, tasks.jobId))
+      .where(isTask),
     database
       .select({
         key: taskInputs.key,
@@ -69,15 +75,16 @@ export async function claimTask(
       .from(taskInputs)
       .leftJoin(files, eq(files.id, taskInputs.fileId))
       .where(eq(taskInputs.taskId, claim.taskId)),
-    database.select({ plan: accounts.plan }).from(accounts).where(eq(accounts.id, accountId)),
+    selectPlan(database, accountId),
     database
       .select({ secrets: taskSecrets.secrets })
       .from(taskSecrets)
       .where(eq(taskSecrets.taskId, claim.taskId)),
   ])
-  if (!task || task.state !== "running") return null
+  if (!claimed || claimed.task.state !== "running") return null
+  const { task, requestId } = claimed
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
-  return { task, inputs, plan: account?.plan ?? null, secrets: secret?.secrets ?? null }
+  return { task, inputs, plan, requestId, secrets: secret?.secrets ?? null }
 }
 
 /** Whether a task runs at this fence now: what every call of a runner must prove. */
@@ -260,11 +267,19 @@ export async function listTaskInputs(
 }
 
 /** The plan of the account; null where there is no such account. */
-export async function findPlan({ accountId, sql: database }: AccountDatabase) {
-  const [row] = await database
-    .select({ plan: accounts.plan })
+export async function findPlan({
+  accountId,
+  sql: database,
+}: AccountDatabase): Promise<HeldPlan | null> {
+  const [plan = null] = await selectPlan(database, accountId)
+  return plan
+}
+
+function selectPlan(database: Database, accountId: string) {
+  return database
+    .select({ plan: accounts.plan, ownLimits: plans.limits })
     .from(accounts)
+    .leftJoin(plans, eq(plans.name, accounts.plan))
     .where(eq(accounts.id, accountId))
     .limit(1)
-  return row?.plan ?? null
 }

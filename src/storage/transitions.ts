@@ -16,6 +16,8 @@ import { garbage } from "./schema/uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
 import { deleteSecrets } from "./task-secrets.ts"
 import { takeUploads } from "./uploads.ts"
+import { countEnd } from "./usage.ts"
+import type { CountedEnd } from "./usage.ts"
 
 /** One consistent read of a job, its tasks and its files; what transitions are computed from. */
 export type JobSnapshot = { job: Job; tasks: Task[]; files: File[]; inputs: SnapshotInput[] }
@@ -61,6 +63,8 @@ export type Transition = {
   garbage: { prefix: string }[]
   /** The webhook that tells of the job's end. */
   delivery?: NewDelivery
+  /** The end of a job that its account asked for. */
+  ended?: CountedEnd
   /** Its large values, which are its rows' own once it is written. */
   valueUploads?: Pick<Upload, "id">[]
 }
@@ -102,6 +106,7 @@ export async function applyTransition(
       isUnchanged,
     ),
     ...(transition.delivery ? [insertOnce(database, transition.delivery, isUnchanged)] : []),
+    ...(transition.ended ? [countEnd(database, transition.ended, isUnchanged)] : []),
     raiseVersion,
   ])
   return z.array(z.unknown()).parse(results.at(-1)).length === 1

@@ -88,12 +88,17 @@ export async function findUpload(
   return row ?? null
 }
 
-/** Uploads of all accounts whose object lies below a prefix. */
-export async function listUploadsBelow(database: Database, prefix: string): Promise<Upload[]> {
-  return await database
+/** Uploads of all accounts whose object lies below a prefix, as many as `limit` where it is given. */
+export async function listUploadsBelow(
+  database: Database,
+  prefix: string,
+  limit?: number,
+): Promise<Upload[]> {
+  const below = database
     .select()
     .from(uploads)
     .where(and(gte(uploads.objectKey, prefix), lt(uploads.objectKey, `${prefix}\uffff`)))
+  return await (limit === undefined ? below : below.limit(limit))
 }
 
 /**

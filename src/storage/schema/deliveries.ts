@@ -32,6 +32,9 @@ export const deliveries = sqliteTable(
     index("deliveries_due")
       .on(table.nextTryAt)
       .where(sql`state = 'waiting'`),
+    index("deliveries_waiting")
+      .on(table.accountId, table.url)
+      .where(sql`state = 'waiting'`),
   ],
 )
 

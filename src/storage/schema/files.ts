@@ -37,6 +37,7 @@ export const files = sqliteTable(
   },
   (table) => [
     index("files_of_job").on(table.jobId),
+    index("files_of_account").on(table.accountId),
     index("files_listed")
       .on(table.accountId, table.id)
       .where(

@@ -33,6 +33,10 @@ export const jobs = sqliteTable(
     webhookForm: text("webhook_form", { enum: WEBHOOK_FORMS }).notNull().default("native"),
     /** Under which origin its caller knows the service; records in webhooks link to it. */
     origin: text("origin").notNull(),
+    /** The key that it was created with; none for one of the dashboard. */
+    keyId: text("key_id"),
+    /** The request that created it, by which logs of all parts name it. */
+    requestId: text("request_id"),
     /** The job whose request this one does again. */
     retryOf: text("retry_of"),
     metadata: text("metadata", { mode: "json" }).$type<Record<string, string>>(),
@@ -52,7 +56,7 @@ export const jobs = sqliteTable(
     index("jobs_listed").on(table.accountId, table.id),
     index("jobs_listed_by_kind").on(table.accountId, table.kind, table.id),
     index("jobs_open")
-      .on(table.accountId)
+      .on(table.accountId, table.state)
       .where(sql`state in ('waiting', 'running')`),
     index("jobs_finished")
       .on(table.completedAt)

@@ -1,0 +1,108 @@
+import { and, count, desc, eq, getTableColumns, gt, isNull, ne, or, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { runBatch } from "./database.ts"
+import type { AccountDatabase } from "./database.ts"
+import { pageCondition } from "./paging.ts"
+import type { Page } from "./paging.ts"
+import { keys } from "./schema/accounts.ts"
+import type { Key } from "./schema/accounts.ts"
+
+/** Keys that an account may have, of those that count. */
+export const KEYS_MAX = 100
+
+/** A page of the keys of an account, those that count no more included. */
+export async function listAccountKeys(
+  { accountId, sql: database }: AccountDatabase,
+  page: Page,
+): Promise<Key[]> {
+  return await database
+    .select()
+    .from(keys)
+    .where(and(eq(keys.accountId, accountId), pageCondition(keys, page)))
+    .orderBy(desc(keys.id))
+    .limit(page.limit)
+    .offset(page.offset)
+}
+
+export async function findAccountKey(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+): Promise<Key | null> {
+  const [key] = await database
+    .select()
+    .from(keys)
+    .where(and(eq(keys.accountId, accountId), eq(keys.id, id)))
+    .limit(1)
+  return key ?? null
+}
+
+/** Stores a key of an account; false where it has as many as it may. */
+export async function insertKey(database: AccountDatabase, key: Key): Promise<boolean> {
+  const stored = await insertWhere(database, key, hasRoom(database, key.createdAt))
+  return stored.length > 0
+}
+
+/**
+ * Stores a key in the place of another, which counts until a moment at the latest; false where that
+ * one counts no more or has one in its place, or where the account has as many keys as it may.
+ */
+export async function insertReplacement(
+  database: AccountDatabase,
+  key: Key,
+  before: { id: string; until: number },
+): Promise<boolean> {
+  const { accountId, sql: open } = database
+  const now = key.createdAt
+  const isReplaceable = open
+    .select({ id: keys.id })
+    .from(keys)
+    .where(
+      and(
+        eq(keys.accountId, accountId),
+        eq(keys.id, before.id),
+        isNull(keys.replacedBy),
+        counts(now),
+      ),
+    )
+  const room = hasRoom(database, now, before.until > now ? "" : before.id)
+  const [inserted] = await runBatch(open, [
+    insertWhere(database, key, sql`${room} and exists ${isReplaceable}`),
+    open
+      .update(keys)
+      .set({
+        replacedBy: key.id,
+        expiresAt: sql`min(coalesce(expires_at, ${before.until}), ${before.until})`,
+      })
+      .where(
+        and(
+          eq(keys.id, before.id),
+          sql`exists ${open.select({ id: keys.id }).from(keys).where(eq(keys.id, key.id))}`,
+        ),
+      ),
+  ])
+  return Array.isArray(inserted) && inserted.length > 0
+}
+
+/** Whether a key is neither revoked nor expired. */
+function counts(now: number): SQL | undefined {
+  return and(isNull(keys.revokedAt), or(isNull(keys.expiresAt), gt(keys.expiresAt, now)))
+}
+
+/** Whether the account may have one more key, when one of them is gone. */
+function hasRoom({ accountId, sql: open }: AccountDatabase, now: number, goneId = ""): SQL {
+  const counting = open
+    .select({ count: count() })
+    .from(keys)
+    .where(and(eq(keys.accountId, accountId), ne(keys.id, goneId), counts(now)))
+  return sql`${counting} < ${KEYS_MAX}`
+}
+
+/** Inserts a key where a condition holds, and answers its id. */
+function insertWhere({ sql: open }: AccountDatabase, key: Key, condition: SQL) {
+  const row: Record<string, unknown> = { ...key, scopes: JSON.stringify(key.scopes) }
+  const values = Object.keys(getTableColumns(keys)).map((name) => sql`${row[name]}`)
+  return open
+    .insert(keys)
+    .select(sql`select ${sql.join(values, sql`, `)} where ${condition}`)
+    .returning({ id: keys.id })
+}

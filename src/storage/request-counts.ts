@@ -1,0 +1,52 @@
+import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { runBatch } from "./database.ts"
+import type { Database } from "./database.ts"
+import { keys } from "./schema/accounts.ts"
+import { usageDays } from "./schema/usage.ts"
+
+/** Requests of one key, or of one user, that are not in the tables yet. */
+export type RequestCounts = {
+  accountId: string
+  /** Null for a user of the dashboard. */
+  keyId: string | null
+  lastUsedAt: number
+  /** By day, `YYYY-MM-DD` in UTC. */
+  byDay: ReadonlyMap<string, number>
+}
+
+/** Adds requests to those of their days and moves the key's last use on, in one transaction. */
+export async function countRequests(
+  database: Database,
+  { accountId, keyId, lastUsedAt, byDay }: RequestCounts,
+): Promise<void> {
+  const added = [...byDay].map(([day, requests]) =>
+    database
+      .insert(usageDays)
+      .select(
+        rowOf(accountId, {
+          day: sql`${day}`,
+          keyId: sql`${keyId ?? ""}`,
+          requests: sql`${requests}`,
+        }),
+      )
+      .onConflictDoUpdate({
+        target: [usageDays.accountId, usageDays.day, usageDays.keyId],
+        set: { requests: sql`requests + excluded.requests` },
+      }),
+  )
+  const used = database
+    .update(keys)
+    .set({ lastUsedAt: sql`max(coalesce(last_used_at, 0), ${lastUsedAt})` })
+    .where(and(eq(keys.id, keyId ?? ""), isNull(keys.revokedAt)))
+  await runBatch(database, keyId === null ? added : [...added, used])
+}
+
+type Values = Partial<Record<keyof typeof usageDays.$inferInsert, SQL>>
+
+/** A row of these values, all else in it 0; none of an account that is gone meanwhile. */
+function rowOf(accountId: string, values: Values): SQL {
+  const all: Record<string, SQL> = { ...values, accountId: sql`id` }
+  const columns = Object.keys(getTableColumns(usageDays)).map((name) => all[name] ?? sql`0`)
+  return sql`select ${sql.join(columns, sql`, `)} from accounts where id = ${accountId} and deleted_at is null`
+}
