@@ -1,0 +1,48 @@
+import { APIError } from "better-auth/api"
+import { settingsOf } from "../env.ts"
+import type { Env } from "../env.ts"
+import { findInvitation } from "../pipeline/accounts/invitations.ts"
+import { DEFAULT_PLAN } from "../plans.ts"
+import { directoryOf } from "../storage/database.ts"
+import { findInvitation as findStored } from "../storage/invitations.ts"
+import type { NewUser } from "../storage/users.ts"
+
+/** Who would like to have an account, and what shows that they may. */
+export type Applicant = {
+  email: string
+  /** Whether the service that they sign in by says that the email is theirs; null for none. */
+  isVerifiedBy: boolean | null
+  /** The secret of an invitation's link. */
+  invitation: string | undefined
+}
+
+export type Admission = { by: NewUser["admittedBy"]; isVerified: boolean }
+
+/** Lets who signs up in as SIGN_UP says, and whom the operator invited always; throws a 403. */
+export async function admit(env: Env, applicant: Applicant): Promise<Admission> {
+  const { email, isVerifiedBy, invitation: token } = applicant
+  if (isVerifiedBy === false) throw refusal("EMAIL_NOT_VERIFIED", UNVERIFIED)
+  const invitation = await findInvitationOf(env, applicant)
+  if (invitation && invitation.email === email.toLowerCase()) {
+    return { by: { invitationId: invitation.id }, isVerified: true }
+  }
+  if (token !== undefined) throw refusal("INVITATION_VOID", VOID)
+  const { SIGN_UP: mode } = settingsOf(env)
+  if (mode !== "open") throw refusal("SIGN_UP_CLOSED", mode === "closed" ? CLOSED : BY_INVITATION)
+  return { by: { plan: DEFAULT_PLAN }, isVerified: isVerifiedBy ?? false }
+}
+
+const CLOSED = "Sign-up is closed; ask the operator of this service for an account."
+const BY_INVITATION = "Sign-up is by invitation; ask the operator of this service for one."
+const VOID = "The invitation is for another email, was used, or is not valid any more."
+const UNVERIFIED = "The service that you sign in by does not say that this email is yours."
+
+async function findInvitationOf(env: Env, { email, isVerifiedBy, invitation: token }: Applicant) {
+  if (token !== undefined) return await findInvitation(env, token)
+  if (isVerifiedBy === null) return null
+  return await findStored(directoryOf(env), { email: email.toLowerCase() }, Date.now())
+}
+
+function refusal(code: string, message: string): APIError {
+  return new APIError("FORBIDDEN", { code, message })
+}

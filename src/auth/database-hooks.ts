@@ -1,0 +1,66 @@
+import { APIError } from "better-auth/api"
+import type { BetterAuthOptions } from "better-auth/minimal"
+import { z } from "zod"
+import type { Env } from "../env.ts"
+import { newId } from "../ids.ts"
+import { directoryOf } from "../storage/database.ts"
+import { hasAccount, nameAccountByEmail, removeExpiredSessions } from "../storage/users.ts"
+import { admit } from "./admission.ts"
+
+const NAME_LENGTH_MAX = 200
+
+const owned = z.object({ accountId: z.string(), email: z.string() })
+const invited = z.object({ invitation: z.string().optional() })
+
+/** What holds for users, sessions and credentials by whatever way they are made. */
+export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["databaseHooks"]> {
+  return {
+    user: {
+      create: {
+        before: async (user, context) => {
+          const byPassword = context?.path === "/sign-up/email"
+          const { data } = invited.safeParse(byPassword ? context.body : {})
+          const admission = await admit(env, {
+            email: user.email,
+            isVerifiedBy: byPassword ? null : user.emailVerified,
+            invitation: data?.invitation,
+          })
+          return {
+            data: {
+              name: (user.name || user.email).slice(0, NAME_LENGTH_MAX),
+              accountId: newId(),
+              emailVerified: admission.isVerified,
+              admittedBy: admission.by,
+            },
+          }
+        },
+      },
+      update: {
+        after: async (updated: unknown) => {
+          // None where the user went meanwhile.
+          const { data: user } = owned.safeParse(updated)
+          if (user) await nameAccountByEmail(directoryOf(env), user)
+        },
+      },
+    },
+    session: {
+      create: {
+        before: async ({ userId }) => {
+          const database = directoryOf(env)
+          if (!(await hasAccount(database, userId))) {
+            throw new APIError("FORBIDDEN", { code: "ACCOUNT_DELETED", message: DELETED })
+          }
+          await removeExpiredSessions(database, userId, new Date())
+        },
+      },
+    },
+    account: {
+      create: {
+        // Nothing is asked of a provider but who signs in.
+        before: async () => ({ data: { accessToken: null, refreshToken: null, idToken: null } }),
+      },
+    },
+  }
+}
+
+const DELETED = "This account is deleted."
