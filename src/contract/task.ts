@@ -48,6 +48,8 @@ export const taskOrder = z.object({
   job_id: z.uuid(),
   /** Whose task it is, so that what stays warm between tasks is shared by no two accounts. */
   account_id: z.string().optional(),
+  /** The request that made the job, by which logs of all parts name it; jobs of earlier versions have none. */
+  request_id: z.string().optional(),
   fence: z.int().positive(),
   slot: z.string(),
   /** Number of the slot's allocation; a slot refuses lower ones. */

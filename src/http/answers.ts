@@ -1,31 +1,66 @@
+import type { Context } from "hono"
 import { createMiddleware } from "hono/factory"
+import { HTTPException } from "hono/http-exception"
 import { newId } from "../ids.ts"
 import { logError } from "../log.ts"
+import type { Holder } from "../rpc.ts"
+import { findHolder } from "../storage/accounts.ts"
+import { directoryOf } from "../storage/database.ts"
 import { hasSpace } from "../storage/state-disk.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem, problemResponse, storageFull } from "./problem.ts"
+import { allowanceHeaders } from "./rate-limit.ts"
 import { SHARED_HEADERS } from "./shared-headers.ts"
 
 /** Gives a request its id, and its answer the headers that all answers share. */
 export const nameRequest = createMiddleware<App>(async (c, next) => {
   c.set("requestId", newId())
   await next()
+  // Makes the headers of an answer that cannot be changed ones that can.
   c.header("x-request-id", c.get("requestId"))
-  for (const [name, value] of Object.entries(SHARED_HEADERS)) c.header(name, value)
-  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store")
+  const { headers } = c.res
+  for (const [name, value] of sharedHeaders(c)) if (!headers.has(name)) headers.set(name, value)
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-store")
 })
+
+/** What every answer says, and what every answer to a caller who is known says, too. */
+function sharedHeaders(c: AppContext): [name: string, value: string][] {
+  const allowance = c.get("allowance")
+  return Object.entries({ ...SHARED_HEADERS, ...(allowance && allowanceHeaders(allowance)) })
+}
 
 /** The answer to whatever was thrown; of an unexpected error only the request's id is public. */
 export async function answerError(error: Error, c: AppContext): Promise<Response> {
-  if (error instanceof Problem) return answerProblem(error, c)
+  return answerProblem(await problemOf(error, c), c)
+}
+
+/** The problem that whatever was thrown is to who sent the request; unexpected errors are logged. */
+export async function problemOf<Known extends App>(
+  error: Error,
+  c: Context<Known>,
+): Promise<Problem> {
+  if (error instanceof Problem) return error
+  // What guards forms against other sites throws this.
+  if (error instanceof HTTPException && error.status === 403) {
+    return new Problem("forbidden", "A page of another site sent this; only this site's own may.")
+  }
+  if (await isAccountGone(c)) return new Problem("invalid_token", "The account was deleted.")
   const requestId = c.get("requestId")
   const cause = error.stack ?? String(error)
   logError("request.failed", { request_id: requestId, cause })
   // A full disk makes all kinds of writes fail, each in its own words.
   const isWrite = c.req.method !== "GET" && c.req.method !== "HEAD"
-  if (isWrite && !(await hasSpace(c.env, 0))) return answerProblem(storageFull(), c)
+  if (isWrite && !(await hasSpace(c.env, 0))) return storageFull()
   const message = `Something went wrong inside; name request ${requestId} when you report it.`
-  return answerProblem(new Problem("internal", message), c)
+  return new Problem("internal", message)
+}
+
+/** Whether the account of a request was deleted meanwhile, with what the request works on. */
+async function isAccountGone<Known extends App>(c: Context<Known>): Promise<boolean> {
+  const account: Holder | undefined = c.get("account")
+  if (!account) return false
+  const known = await findHolder(directoryOf(c.env), account.id).catch(() => account)
+  return known === null
 }
 
 export function answerNotFound(c: AppContext): Response {
@@ -33,6 +68,7 @@ export function answerNotFound(c: AppContext): Response {
 }
 
 function answerProblem(problem: Problem, c: AppContext): Response {
+  c.set("problemCode", problem.code)
   const accept = c.req.header("accept") ?? ""
   return problemResponse(problem, { requestId: c.get("requestId"), accept })
 }

@@ -1,29 +1,143 @@
 import { createMiddleware } from "hono/factory"
+import { findSignedIn } from "../auth/session.ts"
 import { hasKeyShape, hashKey } from "../crypto/api-key.ts"
+import { sha256 } from "../crypto/sha256.ts"
 import { limitsOf, settingsOf } from "../env.ts"
+import { logError } from "../log.ts"
+import { userLimiterName } from "../rpc.ts"
+import type { Allowance, Caller, RateLimiterRpc } from "../rpc.ts"
 import { databaseOf } from "../storage/database.ts"
+import { publicOrigin } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem } from "./problem.ts"
-import { applyAllowance } from "./rate-limit.ts"
+import { requireAllowance } from "./rate-limit.ts"
 
-/**
- * Lets a request on with the account of its key, as often as its plan allows; the same refusal for
- * every key that is none.
- */
+/** Lets a request on that a key or a session allows, as often as the plan of its account does. */
 export const authenticate = createMiddleware<App>(async (c, next) => {
-  const key = presentedKey(c)
-  if (key === null || !hasKeyShape(key)) throw refused()
-  const hash = await hashKey(key)
-  const allowance = await c.env.RATE_LIMITER.getByName(hash).take(hash)
-  if (!allowance) throw refused()
-  const { account } = allowance
+  const { allowance, limiterName } = await identify(c)
+  const { account, key } = allowance.caller
   c.set("account", account)
-  c.set("keyHash", hash)
-  c.set("limits", limitsOf(account.plan, settingsOf(c.env)))
+  c.set("key", key)
+  c.set("limiterName", limiterName)
+  c.set("limits", limitsOf(account, settingsOf(c.env)))
   c.set("database", databaseOf(c.env, account.id))
-  applyAllowance(c, allowance)
+  c.set("allowance", allowance)
+  requireAllowance(allowance)
+  if (account.isSuspended) throw new Problem("account_suspended", SUSPENDED)
   await next()
 })
+
+const SUSPENDED = "The account is suspended; ask the operator of this service."
+
+/** Requests that the dashboard makes itself for a user whose session it has checked. */
+const own = new WeakMap<Request, { userId: string; caller: Caller }>()
+
+/** Marks a request of the dashboard's own as one of a user. */
+export function actFor(request: Request, userId: string, caller: Caller): Request {
+  own.set(request, { userId, caller })
+  return request
+}
+
+/** Whether the dashboard made a request itself, in the course of one of a browser. */
+export function isOwnRequest(request: Request): boolean {
+  return own.has(request)
+}
+
+type Identified = { allowance: Allowance; limiterName: string }
+
+async function identify(c: AppContext): Promise<Identified> {
+  const key = presentedKey(c)
+  if (key !== null) return await identifyKey(c, key)
+  const user = own.get(c.req.raw) ?? (await findUser(c))
+  if (!user) throw refused()
+  const limiterName = userLimiterName(user.userId)
+  const { caller } = user
+  const allowance = await askLimiter(c, limiterName, (limiter) => limiter.takeFor(caller))
+  return { allowance, limiterName }
+}
+
+async function identifyKey(c: AppContext, key: string): Promise<Identified> {
+  if (!hasKeyShape(key)) throw refused()
+  const hash = await hashKey(key)
+  const allowance = await askLimiter(c, hash, (limiter) => limiter.take(hash))
+  if (!allowance) throw refused()
+  return { allowance, limiterName: hash }
+}
+
+const RETRY_AFTER_SECONDS = 1
+
+/** Asks what counts a caller's requests; 503 where nothing can be said of them. */
+async function askLimiter<Answer>(
+  { env }: AppContext,
+  name: string,
+  ask: (limiter: DurableObjectStub<RateLimiterRpc>) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await ask(env.RATE_LIMITER.getByName(name))
+  } catch (error) {
+    logError("limiter.lost", { error: String(error) })
+    throw new Problem("unavailable", "Your key cannot be checked at the moment; ask again soon.", {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      headers: { "retry-after": `${RETRY_AFTER_SECONDS}` },
+      cause: error,
+    })
+  }
+}
+
+async function findUser(c: AppContext): Promise<{ userId: string; caller: Caller } | null> {
+  const signedIn = await findSignedIn(c.env, publicOrigin(c), c.req.raw.headers)
+  if (!signedIn) return null
+  if (!isSameOrigin(c)) {
+    throw new Problem("forbidden", "A session counts for pages of this service alone; send a key.")
+  }
+  return { userId: signedIn.user.id, caller: { account: signedIn.account, key: null } }
+}
+
+/** Whether a page of this service sent the request, as far as what it may change needs that. */
+function isSameOrigin(c: AppContext): boolean {
+  if (c.req.method === "GET" || c.req.method === "HEAD") return true
+  return c.req.header("origin") === publicOrigin(c)
+}
+
+/** Whether who made the request may still do so: keys are revoked, users sign out, accounts end. */
+async function isStillCaller(c: AppContext): Promise<boolean> {
+  const hash = c.get("limiterName")
+  if (c.get("key")) return await c.env.RATE_LIMITER.getByName(hash).isValid(hash)
+  if (own.has(c.req.raw)) return true
+  const user = await findUser(c)
+  return user !== null && !user.caller.account.isSuspended
+}
+
+/** A revocation whose message was lost is found at the next look at it. */
+const DOUBT_MS = 10_000
+
+/** Values that come one by one, as long as who asked for them still is a caller. */
+export async function* whileStillCaller<Value>(
+  c: AppContext,
+  values: AsyncGenerator<Value>,
+): AsyncGenerator<Value, void> {
+  let next = values.next()
+  let doubt = untilDoubted(c)
+  for (;;) {
+    const isDoubted = await Promise.race([next.then(() => false), doubt.then(() => true)])
+    if (!(await isStillCaller(c))) return
+    if (isDoubted) {
+      doubt = untilDoubted(c)
+      continue
+    }
+    const result = await next
+    if (result.done) return
+    yield result.value
+    next = values.next()
+  }
+}
+
+/** Resolves when a caller's key may count no more; a user is asked for at each value alone. */
+async function untilDoubted(c: AppContext): Promise<void> {
+  const limiter = c.env.RATE_LIMITER.getByName(c.get("limiterName"))
+  if (c.get("key")) await limiter.untilForgotten(DOUBT_MS).catch(() => scheduler.wait(DOUBT_MS))
+  else await new Promise(() => undefined)
+}
 
 /** Lets the operator on: the bearer of the deployment's own token. */
 export const authenticateOperator = requireToken("OPERATOR_TOKEN")
@@ -61,10 +175,6 @@ function refused(): Problem {
 }
 
 async function isSame(one: string, other: string): Promise<boolean> {
-  const [a, b] = await Promise.all([digest(one), digest(other)])
+  const [a, b] = await Promise.all([sha256(one), sha256(other)])
   return crypto.subtle.timingSafeEqual(a, b)
-}
-
-async function digest(text: string): Promise<ArrayBuffer> {
-  return await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
 }

@@ -18,17 +18,18 @@ import { withSources } from "../kinds/sources.ts"
 import type { StoredUpload } from "../kinds/uploads.ts"
 import { describeOversize, findInputRoom } from "../pipeline/jobs/input-room.ts"
 import { acceptJob, findAccepted } from "../pipeline/jobs/create.ts"
-import type { Accepted } from "../pipeline/jobs/create.ts"
+import type { Accepted, AcceptedJob, Creating } from "../pipeline/jobs/create.ts"
 import { findFiles } from "../storage/files.ts"
 import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
 import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
+import { limitProblem } from "./limit-problem.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 import { requireToolsOf } from "./required-tools.ts"
 import { notAllowed, readImport, urlFaults } from "./user-urls.ts"
 
 /** The job that is to be shown, and whether an earlier request made it. */
-export type Created = Exclude<Accepted, "conflict">
+export type Created = AcceptedJob
 
 /** A file whose bytes came with a create, and the id of the File that it is to be. */
 export type UploadedInput = { fileId: string; stored: StoredUpload }
@@ -56,16 +57,32 @@ export async function acceptCreate(
   if (earlier) return answerAccepted(c, earlier)
   const draft = await makeDraft()
   await requireToolsOf(c, draft)
-  const accepted = await acceptJob(c.env, c.executionCtx, database, { ...draft, once })
+  const creating = creatingOf(c)
+  const accepted = await acceptJob(
+    c.env,
+    c.executionCtx,
+    { database, creating },
+    { ...draft, once },
+  )
   return answerAccepted(c, accepted)
 }
 
-/** Marks the answer of a repeated create; 409 where its key was used for another request. */
-export function answerAccepted(c: AppContext, accepted: Accepted) {
+/** Who creates a job by a request, and within which limits. */
+export function creatingOf(c: AppContext): Creating {
+  const { key, limits, requestId } = c.var
+  return { keyId: key?.id ?? null, requestId, limits }
+}
+
+/**
+ * Marks the answer of a repeated create; 409 where its key was used for another request, 429 or 403
+ * where the job would exceed a limit of its account.
+ */
+export function answerAccepted(c: AppContext, accepted: Accepted): Created {
   if (accepted === "conflict") {
     const message = "This Idempotency-Key was used for another request; use a new one."
     throw new Problem("idempotency_conflict", message)
   }
+  if ("exceeded" in accepted) throw limitProblem(accepted.exceeded)
   if (accepted.replayed) c.header("idempotent-replayed", "true")
   return accepted
 }

@@ -7,6 +7,7 @@ import type { FilePart } from "./multipart.ts"
 import { storageFull, unprocessable } from "./problem.ts"
 import { readIdempotencyKey } from "./request.ts"
 import type { AppContext } from "./request.ts"
+import { requireStorageRoom } from "./upload-room.ts"
 import { withUploadPlace } from "./upload-places.ts"
 
 /** A multipart body that was received: its fields as texts, and its file where it has one. */
@@ -27,7 +28,13 @@ export async function withFileForm<Made extends { replayed: boolean }>(
   c: AppContext,
   make: (form: FileForm) => Promise<Made>,
 ): Promise<Made> {
-  const made = withUploadPlace(c, () => receiveForm(c, make))
+  const hasRoom = requireStorageRoom(c)
+  // Looked up while the place is taken, which may be refused first.
+  hasRoom.catch(() => undefined)
+  const made = withUploadPlace(c, async () => {
+    await hasRoom
+    return await receiveForm(c, make)
+  })
   // A caller that hangs up must not stop what was begun from being removed.
   c.executionCtx.waitUntil(made.catch(() => undefined))
   return await made

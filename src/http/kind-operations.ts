@@ -16,6 +16,7 @@ import { judgeBody } from "./creates.ts"
 import { formSchema } from "./form-fields.ts"
 import { tellByForm } from "./job-form.ts"
 import { createsOf } from "./kind-creates.ts"
+import { LIMIT_PROBLEMS } from "./limit-problem.ts"
 import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 import { toldFaults, withCode } from "./problem.ts"
@@ -114,6 +115,7 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
     },
     errors: [
       "idempotency_conflict",
+      ...LIMIT_PROBLEMS,
       "payload_too_large",
       "request_timeout",
       "tool_missing",
@@ -162,6 +164,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
   return operation({
     method: "post",
     path: `/${path}/validate`,
+    scope: "read",
     operationId: `validate${named}`,
     summary: `Say what creating a ${title} would do with a body, without doing it`,
     tag: path,

@@ -1,3 +1,4 @@
+import { OTHER_PLAN } from "../contract/other-plan.ts"
 import { openBody } from "./body.ts"
 import type { BodyReader } from "./body.ts"
 import type { AppContext } from "./request.ts"
@@ -8,7 +9,7 @@ import { hasSpace } from "../storage/state-disk.ts"
 import { mediaTypes } from "./media-types.ts"
 
 /** What boundaries, headers and fields may add to the file's own bytes. */
-const ENVELOPE_BYTES_MAX = 1024 * 1024
+export const ENVELOPE_BYTES_MAX = 1024 * 1024
 
 /** The file part of a multipart body, as its header says; `bytesMax` is the most that may come. */
 export type FilePart = { name: string; contentType: string; bytesMax: number }
@@ -86,7 +87,10 @@ function announcedBytes(c: AppContext): number | null {
 }
 
 function tooLarge(bytesMax: number): Problem {
-  return new Problem("payload_too_large", `A file of this account may have ${bytesMax} bytes.`)
+  return new Problem(
+    "payload_too_large",
+    `A file of this account may have ${bytesMax} bytes: make it smaller, or ${OTHER_PLAN}.`,
+  )
 }
 
 /** Media type of a file by its name; where that says nothing, a medium that its caller named. */

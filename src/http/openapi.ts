@@ -3,10 +3,40 @@ import { createDocument } from "zod-openapi"
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from "zod-openapi"
 import { PROBLEMS } from "./problem.ts"
 import type { ProblemCode } from "./problem.ts"
-import { REQUEST_HEADERS } from "./operation.ts"
+import { REQUEST_HEADERS, scopeOf } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 
 const VERSION = "1.0.0"
+
+const KEY = "A key of the account. The role that an operation names is the scope it must have."
+
+/** Where a key may stand. */
+const SECURITY_SCHEMES = {
+  header: { type: "apiKey", in: "header", name: "X-API-KEY", description: KEY },
+  bearer: { type: "http", scheme: "bearer", description: KEY },
+  query: { type: "apiKey", in: "query", name: "key", description: KEY },
+} as const
+
+/** Headers of answers that several operations have; those of the limit are on every answer to a key. */
+const HEADERS = {
+  RateLimit: {
+    description: "Requests that the key has left, and seconds until it has all of them again.",
+    schema: { type: "string" },
+    example: '"requests";r=19999;t=60',
+  },
+  "RateLimit-Policy": {
+    description: "How many requests the key may make in how many seconds.",
+    schema: { type: "string" },
+    example: '"requests";q=20000;w=60',
+  },
+  "Retry-After": {
+    description: "Seconds to wait.",
+    schema: { type: "string" },
+    example: "30",
+  },
+} as const
+
+const ALLOWANCE = ["RateLimit", "RateLimit-Policy"] as const
 
 const codes = Object.keys(PROBLEMS)
 
@@ -65,26 +95,20 @@ export function describeOperations(operations: readonly Operation[]) {
       description: "A media-processing API: files in, FFmpeg commands over them, results out.",
     },
     servers: [{ url: "/v1" }],
-    security: [{ header: [] }, { bearer: [] }, { query: [] }],
+    security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
     paths,
-    components: {
-      securitySchemes: {
-        header: { type: "apiKey", in: "header", name: "X-API-KEY" },
-        bearer: { type: "http", scheme: "bearer" },
-        query: { type: "apiKey", in: "query", name: "key" },
-      },
-    },
+    components: { securitySchemes: SECURITY_SCHEMES, headers: HEADERS },
   })
 }
 
 function describe(described: Operation): ZodOpenApiOperationObject {
-  const { operationId, summary, description, tag, isOpen, answer } = described
+  const { operationId, summary, description, tag, answer } = described
   return {
     operationId,
     summary,
     ...(description !== undefined && { description }),
     tags: [tag],
-    ...(isOpen && { security: [] }),
+    ...securityOf(described),
     requestParams: parametersOf(described),
     ...requestBodyOf(described),
     responses: {
@@ -92,6 +116,16 @@ function describe(described: Operation): ZodOpenApiOperationObject {
       ...errorsOf(described),
     },
   }
+}
+
+/** The scope that an operation needs, as the roles of OpenAPI 3.1 and in a member of its own. */
+function securityOf(
+  described: Operation,
+): Pick<ZodOpenApiOperationObject, "security" | `x-${string}`> {
+  if (described.isOpen) return { security: [] }
+  const scope = scopeOf(described)
+  const security = Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [scope] }))
+  return { security, "x-scope": scope }
 }
 
 function parametersOf({ path, query, headers = [], example = {} }: Operation) {
@@ -109,31 +143,48 @@ function parametersOf({ path, query, headers = [], example = {} }: Operation) {
   }
 }
 
-function requestBodyOf({ bodies }: Operation): Pick<ZodOpenApiOperationObject, "requestBody"> {
-  return bodies ? { requestBody: { required: true, content: bodies } } : {}
+function requestBodyOf({
+  bodies,
+  isBodyOptional = false,
+}: Operation): Pick<ZodOpenApiOperationObject, "requestBody"> {
+  return bodies ? { requestBody: { required: !isBodyOptional, content: bodies } } : {}
 }
 
-function successOf({ answer }: Operation): ZodOpenApiResponseObject {
+function successOf({ answer, isOpen = false }: Operation): ZodOpenApiResponseObject {
   const { description, schema, mediaType = "application/json", headers = {} } = answer
   const streamed = answer.mediaType === undefined ? {} : { [mediaType]: {} }
   return {
     description,
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, text]) => [
-        name,
-        { description: text, schema: { type: "string" as const } },
-      ]),
-    ),
+    headers: {
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, text]) => [
+          name,
+          { description: text, schema: { type: "string" as const } },
+        ]),
+      ),
+      ...(!isOpen && referencesTo(ALLOWANCE)),
+    },
     content: schema ? { [mediaType]: { schema } } : streamed,
   }
+}
+
+function referencesTo(names: readonly (keyof typeof HEADERS)[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 /** Errors by status; those of one status share a response. */
 function errorsOf(described: Operation): Record<string, ZodOpenApiResponseObject> {
   const { isOpen = false, isJobForm = false, errors = [], method } = described
-  const withKey: ProblemCode[] = ["invalid_request", "invalid_token", "rate_limit_exceeded"]
+  const withKey: ProblemCode[] = [
+    "invalid_request",
+    "invalid_token",
+    "scope_missing",
+    "account_suspended",
+    "rate_limit_exceeded",
+    "unavailable",
+  ]
   const ofWrites: ProblemCode[] = method === "get" ? [] : ["storage_full"]
-  const shared: ProblemCode[] = ["internal", ...(isOpen ? [] : withKey)]
+  const shared: ProblemCode[] = ["headers_too_large", "internal", ...(isOpen ? [] : withKey)]
   const ofFields: ProblemCode[] = isJobForm ? [] : ["unprocessable"]
   const all = [...errors, ...ofWrites, ...ofFields, ...shared]
   const byStatus = Map.groupBy(new Set(all), (code) => PROBLEMS[code].status)
@@ -142,6 +193,7 @@ function errorsOf(described: Operation): Record<string, ZodOpenApiResponseObject
       String(status),
       {
         description: those.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(" "),
+        ...(status === 429 && { headers: referencesTo([...ALLOWANCE, "Retry-After"]) }),
         content: {
           "application/json": { schema: status === 422 ? validationError : errorBody },
         },

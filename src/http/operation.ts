@@ -1,6 +1,8 @@
 import type { Hono } from "hono"
 import { z } from "zod"
 import type { Fault } from "../faults.ts"
+import { allowsScope } from "../scopes.ts"
+import type { Scope } from "../scopes.ts"
 import { faultsOf } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem, unprocessables } from "./problem.ts"
@@ -30,9 +32,13 @@ type Facts = {
   tag: string
   /** Answers without an API key. */
   isOpen?: boolean
+  /** The scope that a key needs; without it GET needs `read`, and all else `write`. */
+  scope?: Scope
   headers?: readonly (keyof typeof REQUEST_HEADERS)[]
   /** Bodies by media type. */
   bodies?: { [mediaType: string]: RequestBody }
+  /** Whether a request without a body is one with an empty object. */
+  isBodyOptional?: boolean
   /** Whether all that is wrong with a request is a 400, and nothing a 422. */
   isJobForm?: boolean
   /** Errors beside those that every operation has. */
@@ -88,12 +94,35 @@ export function operation<Query extends z.ZodObject, Answer extends z.ZodType<ob
   }
   async function respond(c: AppContext): Promise<Response> {
     try {
+      requireScope(c, facts)
       return await answer(c)
     } catch (error) {
       throw retell && error instanceof Problem ? await retell(c, error) : error
     }
   }
   return { ...facts, respond }
+}
+
+/** The scope that a key needs for an operation. */
+export function scopeOf({ method, scope }: Pick<Facts, "method" | "scope">): Scope {
+  return scope ?? (method === "get" ? "read" : "write")
+}
+
+/** Refuses a key whose scopes do not allow an operation. A user may do all that the account may. */
+function requireScope(c: AppContext, facts: Facts): void {
+  const key = facts.isOpen ? null : c.get("key")
+  const needed = scopeOf(facts)
+  if (!key || allowsScope(key.scopes, needed)) return
+  const held = key.scopes.join(", ")
+  throw new Problem(
+    "scope_missing",
+    `This needs a key with the scope ${needed}; this one has ${held}. Make one in the dashboard, by POST /v1/keys with a key that has the scope admin, or by npm run keys where you run the service.`,
+    {
+      headers: {
+        "www-authenticate": `Bearer realm="lathe", error="insufficient_scope", scope="${needed}"`,
+      },
+    },
+  )
 }
 
 /** Query parameters that every route takes: a key may stand there, and links carry the other. */

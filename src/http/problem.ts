@@ -4,15 +4,21 @@ import type { Fault } from "../faults.ts"
 export const PROBLEMS = {
   invalid_request: { status: 400, title: "The request cannot be understood" },
   invalid_token: { status: 401, title: "The API key is missing, invalid or revoked" },
+  scope_missing: { status: 403, title: "The key may not do this" },
+  account_suspended: { status: 403, title: "The account is suspended" },
+  storage_limit_exceeded: { status: 403, title: "The account stores as much as its plan allows" },
   forbidden: { status: 403, title: "This is not allowed" },
   invalid_signature: { status: 403, title: "The link is not one of this service" },
   not_found: { status: 404, title: "There is no such thing" },
   method_not_allowed: { status: 405, title: "The method is not for this path" },
   request_timeout: { status: 408, title: "The request did not arrive in time" },
   idempotency_conflict: { status: 409, title: "The Idempotency-Key was used for something else" },
+  key_limit_exceeded: { status: 409, title: "The account has as many keys as it may" },
+  key_not_rotatable: { status: 409, title: "The key counts no more, or was rotated already" },
   already_final: { status: 409, title: "The job is over" },
   not_final: { status: 409, title: "The job is not over" },
   not_retryable: { status: 409, title: "The job cannot be done again" },
+  plan_in_use: { status: 409, title: "Accounts have the plan" },
   link_expired: { status: 410, title: "The link has expired" },
   precondition_failed: { status: 412, title: "A condition of the request does not hold" },
   payload_too_large: { status: 413, title: "The body is too large" },
@@ -22,6 +28,8 @@ export const PROBLEMS = {
   misdirected_request: { status: 421, title: "The host is not one of this service" },
   unprocessable: { status: 422, title: "Fields of the request cannot be used" },
   rate_limit_exceeded: { status: 429, title: "The key made too many requests" },
+  job_limit_exceeded: { status: 429, title: "The account has as many jobs waiting as it may" },
+  fetch_limit_exceeded: { status: 429, title: "The account brought in as much as it may today" },
   too_many_uploads: { status: 429, title: "The key has too many uploads open" },
   headers_too_large: { status: 431, title: "The head of the request is too large" },
   internal: { status: 500, title: "Something failed inside the service" },
@@ -33,11 +41,16 @@ export const PROBLEMS = {
   too_many_redirects: { status: 502, title: "The site redirects too often" },
   tool_missing: { status: 503, title: "The service has not what this needs" },
   overloaded: { status: 503, title: "The service has no room at the moment" },
+  unavailable: { status: 503, title: "A part of the service does not answer" },
   too_slow: { status: 504, title: "The site did not answer in time" },
   storage_full: { status: 507, title: "The service has no room to store more" },
 } as const satisfies Record<string, { status: number; title: string }>
 
 export type ProblemCode = keyof typeof PROBLEMS
+
+export function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(PROBLEMS, code)
+}
 
 export type ProblemFacts = {
   details?: Fault[]

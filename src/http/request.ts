@@ -1,10 +1,10 @@
 import type { Context } from "hono"
-import { toHex } from "../crypto/hex.ts"
+import { sha256Hex } from "../crypto/sha256.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import type { Limits } from "../plans.ts"
-import type { KeyHolder } from "../rpc.ts"
+import type { Allowance, HeldKey, Holder } from "../rpc.ts"
 import type { AccountDatabase } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
 import { openBody } from "./body.ts"
@@ -16,9 +16,15 @@ export type App = {
   Bindings: Env
   Variables: {
     requestId: string
-    account: KeyHolder
-    /** SHA-256 of the key, which names the object that knows it. */
-    keyHash: string
+    /** The code of the problem that is the answer. */
+    problemCode: string | undefined
+    account: Holder
+    /** The key of the request; null where a user of the dashboard makes it. */
+    key: HeldKey | null
+    /** What the caller may still ask, of which every answer tells; none before it is known. */
+    allowance: Allowance | undefined
+    /** Names the object that counts the caller's requests. */
+    limiterName: string
     limits: Limits
     /** The database of the account. */
     database: AccountDatabase
@@ -38,7 +44,7 @@ export function baseUrl(c: AppContext): string {
 }
 
 /** Origin under which callers reach this deployment. */
-export function publicOrigin(c: AppContext): string {
+export function publicOrigin(c: Pick<AppContext, "env" | "req">): string {
   return settingsOf(c.env).PUBLIC_ORIGIN?.replace(/\/+$/, "") ?? new URL(c.req.url).origin
 }
 
@@ -77,8 +83,7 @@ export async function readIdempotency(
   const key = readIdempotencyKey(c)
   if (key === null) return null
   const text = JSON.stringify([c.req.method, c.req.path, request])
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
-  return { key, bodyHash: toHex(digest) }
+  return { key, bodyHash: await sha256Hex(text) }
 }
 
 const JSON_BYTES_MAX = 1024 * 1024
@@ -102,6 +107,16 @@ export async function readJson<Schema extends z.ZodType>(
     throw new Problem("unsupported_media_type", "Send the body as application/json.")
   }
   return parseBody(schema, parseJson(await readText(c)))
+}
+
+/** The same of a body that may be left out, which is then an empty object. */
+export async function readOptionalJson<Schema extends z.ZodType>(
+  c: AppContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  // Proxies announce a body of unknown length, "chunked", also where their caller sent none.
+  const isLeftOut = c.req.header("content-type") === undefined && (await readText(c)) === ""
+  return isLeftOut ? parseBody(schema, {}) : await readJson(c, schema)
 }
 
 /** A value checked by a schema; 422 with each field at fault. */

@@ -17,7 +17,7 @@ export async function withUploadPlace<Value>(
   c: AppContext,
   receive: () => Promise<Value>,
 ): Promise<Value> {
-  const limiter = c.env.RATE_LIMITER.getByName(c.get("keyHash"))
+  const limiter = c.env.RATE_LIMITER.getByName(c.get("limiterName"))
   const id = c.get("requestId")
   if (!(await limiter.beginUpload(id))) throw tooMany()
   function renew(): void {

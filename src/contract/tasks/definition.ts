@@ -21,6 +21,8 @@ export type TaskDefinition<
   tools: readonly ToolName[]
   /** Whether its work says how long it may run, where the account's plan would allow more. */
   limitsItself?: boolean
+  /** Whether it brings in media from a URL, of which an account may have so many a day. */
+  bringsIn?: true
   /** A run may take so long whatever the plan allows, since the network decides how long it takes. */
   runSecondsMin?: number
   work: Work

@@ -33,6 +33,7 @@ const fetchedOutput = outputReport.extend({ name: z.string().min(1).max(255) })
 export const fetchTask = {
   name: "fetch",
   pool: () => "fetch",
+  bringsIn: true,
   tools: ["yt-dlp", "ffmpeg", "ffprobe"],
   work: z.object({
     kind: z.literal("fetch"),

@@ -15,6 +15,7 @@ const RUN_SECONDS_MIN = 4 * 3600
 export const importTask = {
   name: "import",
   pool: () => "fetch",
+  bringsIn: true,
   tools: ["yt-dlp", "ffmpeg", "ffprobe"],
   runSecondsMin: RUN_SECONDS_MIN,
   work: z.object({

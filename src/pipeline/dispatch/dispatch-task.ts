@@ -5,8 +5,8 @@ import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { isOfInput } from "../../kinds/finish-inputs.ts"
 import { findTaskDefinition, poolOfTask } from "../../kinds/registry.ts"
-import { logError } from "../../log.ts"
-import type { Plan } from "../../plans.ts"
+import { log, logError } from "../../log.ts"
+import type { HeldPlan } from "../../plans.ts"
 import { deleteTask, ioOrigin, postTask } from "../../runner/client.ts"
 import { makeTaskToken } from "../../runner/token.ts"
 import { databaseOf } from "../../storage/database.ts"
@@ -60,9 +60,24 @@ export async function dispatchTask(
   }
   const { fence } = claimed.task
   queue.save(postingTask(task, fence))
+  logDispatch(claimed)
   return await post(env, queue, await makeOrder(env, claimed), () => {
     const own = findOwn()
     return own?.fence === fence ? own : null
+  })
+}
+
+function logDispatch({ task, requestId }: ClaimedTask): void {
+  const { id, jobId, accountId, fence, slot, work, createdAt, requeuedAt } = task
+  log("info", "task.dispatched", {
+    request_id: requestId,
+    account_id: accountId,
+    job_id: jobId,
+    task_id: id,
+    fence,
+    kind: work.kind,
+    slot,
+    wait_ms: Date.now() - (requeuedAt ?? createdAt),
   })
 }
 
@@ -134,7 +149,7 @@ async function post(
 
 async function makeOrder(
   env: Env,
-  { task, inputs, plan, secrets }: ClaimedTask,
+  { task, inputs, plan, requestId, secrets }: ClaimedTask,
 ): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
   const { work } = await wholeTask(env.MEDIA, task)
@@ -144,6 +159,7 @@ async function makeOrder(
     task_id: taskId,
     job_id: jobId,
     account_id: accountId,
+    ...(requestId !== null && { request_id: requestId }),
     fence,
     slot: task.slot ?? "",
     allocation: task.allocation ?? 0,
@@ -156,13 +172,13 @@ async function makeOrder(
       ...(file?.probe?.duration !== undefined && { duration_seconds: file.probe.duration }),
     })),
     work: plan ? limitRun(env, work, plan) : work,
-    ...(plan && { plan }),
+    ...(plan && { plan: plan.plan }),
     ...(secrets && { secrets }),
   }
 }
 
 /** The plan of the claim counts, and not that of the moment when the job was made. */
-function limitRun(env: Env, work: TaskWork, plan: Plan): TaskWork {
+function limitRun(env: Env, work: TaskWork, plan: HeldPlan): TaskWork {
   const { runSecondsMax, fileBytesMax } = limitsOf(plan, settingsOf(env))
   const { runSecondsMin = 0, limitsItself } = findTaskDefinition(work.kind) ?? {}
   const ownMax = limitsItself ? (work.run_seconds_max ?? Infinity) : Infinity

@@ -17,6 +17,7 @@ import { openTaskQueue } from "../../storage/task-queue.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { isRunningAt, listOpenTasks } from "../../storage/tasks.ts"
 import type { OpenTask } from "../../storage/tasks.ts"
+import { cancelJobsOfDeleted } from "./cancel-deleted.ts"
 import { dispatchTask } from "./dispatch-task.ts"
 import { expireJobs } from "./expire.ts"
 import { openJobNotes } from "./job-notes.ts"
@@ -103,6 +104,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async tick(accountId: string): Promise<void> {
     await this.#arm(accountId)
+    await this.tasksEnded(accountId, await cancelJobsOfDeleted(this.env, accountId), true)
     const open = await listOpenTasks(databaseOf(this.env, accountId))
     adoptTasks(this.#queue, open, Date.now())
     for (const task of open) {

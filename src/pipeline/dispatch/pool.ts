@@ -86,6 +86,14 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     else this.#tables.saveNotUpdated(slot, Date.now())
   }
 
+  async usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }> {
+    return {
+      slots: slotNames(pool, settingsOf(this.env)).length,
+      used: this.#tables.all().length,
+      waitingAccounts: this.#tables.waiting().length,
+    }
+  }
+
   async degradedReasons(): Promise<DegradedReason[]> {
     return this.#tables.degradedReasons(Date.now())
   }
@@ -202,7 +210,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   #nextHandOver(): HandOver | null {
     const [allocation] = this.#tables.all()
     if (!allocation) return null
-    const waitMsMax = limitsOf("trial", settingsOf(this.env)).runSecondsMax * 1000
+    const waitMsMax =
+      limitsOf({ plan: "trial", ownLimits: null }, settingsOf(this.env)).runSecondsMax * 1000
     const state = this.#state(poolNameOfSlot(allocation.slot))
     return findHandOver(state, { waitMsMax, kept: this.#kept })
   }

@@ -1,3 +1,4 @@
+import { OTHER_PLAN } from "../../contract/other-plan.ts"
 import { WORKSPACE_BYTES_MIN } from "../../contract/protocol.ts"
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
@@ -48,6 +49,8 @@ export function describeOversize(
 ): string | null {
   const bytes = sizes.values().reduce<number>((sum, each) => sum + (each ?? 0), 0)
   if (bytes <= bytesMax) return null
-  const whose = boundBy === "plan" ? "this account" : "this service, by the disk that it works on,"
-  return `the inputs have ${bytes} bytes together, and ${whose} may have ${bytesMax}`
+  const sentence = `the inputs have ${bytes} bytes together, and`
+  return boundBy === "plan"
+    ? `${sentence} this account may have ${bytesMax}: take fewer or smaller ones, or ${OTHER_PLAN}`
+    : `${sentence} this service, by the disk that it works on, may have ${bytesMax}`
 }

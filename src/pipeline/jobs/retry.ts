@@ -12,8 +12,8 @@ import { readSnapshot } from "../../storage/transitions.ts"
 import { wholeSnapshot } from "../../storage/whole-rows.ts"
 import { abandonWriter } from "../uploads/abandon.ts"
 import { draftAgain, isGone } from "./draft-again.ts"
-import { acceptJob, findAccepted } from "./create.ts"
-import type { Accepted, BackgroundContext } from "./create.ts"
+import { acceptJob, findAccepted, findExceeded } from "./create.ts"
+import type { Accepted, BackgroundContext, Creating } from "./create.ts"
 
 /**
  * Makes a new job of the request of one that is over; `gone` names inputs that no longer exist,
@@ -23,7 +23,7 @@ export async function retryJob(
   env: Env,
   ctx: BackgroundContext,
   job: Job,
-  once: Idempotency | null,
+  { once, creating }: { once: Idempotency | null; creating: Creating },
 ): Promise<Accepted | { gone: string[] } | "full"> {
   const database = databaseOf(env, job.accountId)
   const earlier = once && (await findAccepted(database, once))
@@ -41,17 +41,23 @@ export async function retryJob(
   try {
     const again = draftAgain(before, inputs)
     if (stored?.objectKey) {
+      const exceeded = await findExceeded(database, creating.limits, again, stored)
+      if (exceeded) return { exceeded }
       const source = { sourceKey: stored.objectKey, holdSpace: spaceOf(env) }
       const isCopied = await copyObject(env.MEDIA, database, source, (begun) => writers.push(begun))
       if (!isCopied) return "full"
     }
     const draft = stored && writers[0] ? withCopy(again, stored, writers[0]) : again
-    accepted = await acceptJob(env, ctx, database, { ...draft, once })
+    accepted = await acceptJob(env, ctx, { database, creating }, { ...draft, once })
     return accepted
   } finally {
-    const isMade = accepted !== null && accepted !== "conflict" && !accepted.replayed
+    const isMade = isNew(accepted)
     for (const writer of isMade ? [] : writers) await abandonWriter(env, writer)
   }
+}
+
+function isNew(accepted: Accepted | null): boolean {
+  return accepted instanceof Object && "jobId" in accepted && !accepted.replayed
 }
 
 function withCopy(draft: JobDraft, file: File, { upload }: PartWriter): JobDraft {

@@ -1,8 +1,9 @@
-import { toHex } from "../../crypto/hex.ts"
+import { sha256Hex } from "../../crypto/sha256.ts"
 import type { Env } from "../../env.ts"
 import { planMetadata } from "../../kinds/metadata/plan.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findLookup } from "../../storage/metadata-lookups.ts"
+import type { Creator } from "../../storage/job-drafts.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import { wholeJob } from "../../storage/whole-rows.ts"
@@ -22,6 +23,7 @@ export type LookupRequest = {
   accountId: string
   origin: string
   url: string
+  creator: Creator
   /** Throws where no page can be asked; what is known already is answered all the same. */
   admit: () => Promise<void>
 }
@@ -36,7 +38,7 @@ export async function lookUp(
   asked: LookupRequest,
 ): Promise<Job | null> {
   const { accountId } = asked
-  const urlHash = await hashOf(asked.url)
+  const urlHash = await sha256Hex(asked.url)
   const known = await findLookup(databaseOf(env, accountId), urlHash)
   if (known?.job && isAnswer(known.job)) return await wholeJob(env.MEDIA, known.job)
   const begun = known?.job && isUsable(known.job) ? known.job.id : null
@@ -53,7 +55,7 @@ export async function lookUp(
 async function begin(
   env: Env,
   ctx: BackgroundContext,
-  { accountId, origin, url, admit }: LookupRequest,
+  { accountId, creator, origin, url, admit }: LookupRequest,
   lookup: { urlHash: string; replaces: string | null },
 ): Promise<string> {
   await admit()
@@ -61,7 +63,9 @@ async function begin(
   const facts = { origin, now: Date.now(), runSecondsMax: RUN_SECONDS_MAX }
   const draft = { ...planMetadata(url, facts), lookup }
   try {
-    await acceptJob(env, ctx, database, draft)
+    // It is no job of the caller's, who waits for it: no limit but that of requests is for it.
+    const creating = { ...creator, limits: null }
+    await acceptJob(env, ctx, { database, creating }, draft)
     return draft.job.id
   } catch (error) {
     const other = await findLookup(database, lookup.urlHash)
@@ -78,8 +82,4 @@ function isUsable(job: Job): boolean {
 function isAnswer({ state, completedAt }: Job): boolean {
   // A clock that was set back makes no answer last longer.
   return state === "succeeded" && Math.abs(Date.now() - (completedAt ?? 0)) < FRESH_MS
-}
-
-async function hashOf(url: string): Promise<string> {
-  return toHex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(url)))
 }

@@ -1,21 +1,26 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Report } from "../../contract/report.ts"
+import { UNLISTED_KINDS } from "../../kinds/registry.ts"
 import { retentionOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import type { TaskRun } from "../../rpc.ts"
 import type { ReportReceipt } from "../../runner/io.ts"
+import { dayOf } from "../../storage/account-limits.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findWaitingDelivery } from "../../storage/deliveries.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
 import { fitTransition } from "../../storage/row-values.ts"
+import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import type { FinalState } from "../../storage/schema/states.ts"
 import { applyTransition, readSnapshot } from "../../storage/transitions.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
+import type { CountedEnd } from "../../storage/usage.ts"
 import { wholeSnapshot } from "../../storage/whole-rows.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 import { enqueueDelivery, makeEndDelivery } from "../webhooks/outbox.ts"
+import { noteEnd } from "./note-end.ts"
 import { jobFailure } from "./input-failures.ts"
 import { endTransition, readReport, reportTransition } from "./transitions.ts"
 import type { TerminalReport } from "./transitions.ts"
@@ -120,10 +125,12 @@ export async function transitionJob(
     const delivery = makeEndDelivery(snapshot, computed, retention)
     const { version } = snapshot.job
     const writer = openValueWriter(env.MEDIA, database)
-    const ended = delivery ? { ...computed, delivery } : computed
-    const transition = await fitTransition(writer, snapshot, ended)
+    const ended = endOf(snapshot.job, computed, now)
+    const told = { ...computed, ...(delivery && { delivery }), ...(ended && { ended }) }
+    const transition = await fitTransition(writer, snapshot, told)
     if (await applyTransition(database, { jobId, version, transition, now })) {
       if (delivery) await enqueueDelivery(env, accountId, delivery.id)
+      noteEnd(env, snapshot, transition)
       return { applied: true, taskIds, snapshot }
     }
     await abandonValues(env, writer)
@@ -139,6 +146,14 @@ async function readValues(env: Env, read: JobSnapshot, areNeeded: boolean): Prom
     logError("settle.values_not_read", { job_id: read.job.id, error: String(error) })
     return read
   }
+}
+
+/** What a job's end adds to the use of its account; null where it goes on, or is the service's own. */
+function endOf(before: Job, { job }: Transition, now: number): CountedEnd | null {
+  if (!job.state || !isFinal(job.state) || UNLISTED_KINDS.includes(before.kind)) return null
+  const processingMs = job.processingMs ?? before.processingMs
+  const isSucceeded = job.state === "succeeded"
+  return { day: dayOf(now), keyId: before.keyId, isSucceeded, processingMs }
 }
 
 function endsEarly({ job }: Transition): boolean {

@@ -1,9 +1,11 @@
-import { retentionOf, settingsOf } from "../../env.ts"
+import { prepareLog, retentionOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { poolOfTask } from "../../kinds/registry.ts"
 import { doOrLog, logError } from "../../log.ts"
+import { dayOf } from "../../storage/account-limits.ts"
 import { databasesOf } from "../../storage/database.ts"
 import type { Database } from "../../storage/database.ts"
+import { deleteOldDeadLetters } from "../../storage/dead-letters.ts"
 import { listDueDeliveries } from "../../storage/deliveries.ts"
 import { deleteExpiredIdempotency } from "../../storage/idempotency.ts"
 import { removeFetchedMedia } from "../../storage/fetched-media.ts"
@@ -14,26 +16,35 @@ import {
 } from "../../storage/job-removal.ts"
 import { listAccountsWithOpenJobs, listUnaccepted } from "../../storage/jobs.ts"
 import { listOldLookups } from "../../storage/metadata-lookups.ts"
+import { deleteOldOutages } from "../../storage/receiver-outages.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import { deleteLeftSecrets } from "../../storage/task-secrets.ts"
 import { listAbandoned } from "../../storage/uploads.ts"
+import { deleteOldUsage } from "../../storage/usage.ts"
 import type { JobMessage } from "../dispatch/job-messages.ts"
 import { cancelJob } from "../jobs/cancel.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
 import { collectGarbage } from "./garbage.ts"
+import { purgeAccounts } from "./purge.ts"
+import { tellOfOutages } from "./receiver-alerts.ts"
 
 const DAY_MS = 24 * 3_600_000
 /** Above UPLOAD_MS_MAX, so that none is removed that is still on its way. */
 const ABANDONED_MS = DAY_MS
 const ACCEPT_MS_MAX = 30_000
 const ROWS_MAX = 100
+/** What accounts used is kept for so long. */
+const USAGE_DAYS_MAX = 400
 const MEDIA_MAX = 1000
+/** How long a message that nobody could take is kept. */
+const DEAD_LETTER_MS = 30 * DAY_MS
 /** Longer than a lookup answers for its URL, and than anybody waits for one. */
 const LOOKUP_MS_MAX = 5 * 60_000
 
 /** Finds whatever messages and objects lost, and puts it on its way again. */
 export async function sweep(env: Env, now: number): Promise<void> {
+  prepareLog(env)
   const { fetchedMs } = retentionOf(env)
   const keptMs = settingsOf(env).JOB_DAYS_MAX * DAY_MS
   const results = await Promise.allSettled([
@@ -45,10 +56,15 @@ export async function sweep(env: Env, now: number): Promise<void> {
       removeAbandonedUploads(env, database, now),
       deleteExpiredIdempotency(database, now),
       deleteFinishedJobs(database, now - keptMs),
+      tellOfOutages(env, database, now),
       deleteEndedDeliveries(database, now - keptMs),
+      deleteOldOutages(database, now - keptMs),
       removeFetchedMedia(database, { before: now - fetchedMs, now, limit: MEDIA_MAX }),
+      deleteOldUsage(database, dayOf(now - USAGE_DAYS_MAX * DAY_MS)),
       deleteLeftSecrets(database, ROWS_MAX),
+      deleteOldDeadLetters(database, now - DEAD_LETTER_MS),
       removeLookups(env, database, now - LOOKUP_MS_MAX),
+      purgeAccounts(env, database, now),
     ]),
   ])
   for (const result of results) {

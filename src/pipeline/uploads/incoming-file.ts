@@ -1,5 +1,6 @@
 import { toHex } from "../../crypto/hex.ts"
 import type { Env } from "../../env.ts"
+import { countEvent } from "../../metrics.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { finishObject, openPartWriter, writeBytes } from "../../storage/part-writer.ts"
 import { spaceOf } from "../../storage/state-disk.ts"
@@ -43,6 +44,7 @@ export function openIncomingFile(
     async finish() {
       const sizeBytes = await finishObject(writer, { contentType })
       if (sizeBytes === null) return null
+      countEvent(env, { event: "upload", bytes: sizeBytes })
       const { upload } = writer
       if (!hash) return { upload, sizeBytes }
       await hash.writer.close()

@@ -3,7 +3,7 @@ import { newId } from "../../ids.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findDelivery, insertDelivery, resetDelivery } from "../../storage/deliveries.ts"
 import type { LoggedDelivery } from "../../storage/deliveries.ts"
-import { rotateWebhookSecret } from "../../storage/keys.ts"
+import { readWebhookSecret, rotateWebhookSecret } from "../../storage/keys.ts"
 import { enqueueDelivery } from "./outbox.ts"
 import { makeWebhookSecret, SECRET_OVERLAP_MS } from "./signing.ts"
 
@@ -49,11 +49,19 @@ export async function sendTestEvent(
   return logged
 }
 
-/** Gives the account a new secret; the one before signs beside it until `previousValidUntil`. */
-export async function rotateSecret(
-  env: Env,
-  accountId: string,
-): Promise<{ secret: string; previousValidUntil: number }> {
+/** What signs webhooks; the secret before does, too, until `previousValidUntil`, null where none does. */
+export type SigningSecret = { secret: string; previousValidUntil: number | null }
+
+export async function readSecret(env: Env, accountId: string): Promise<SigningSecret> {
+  const { webhookSecret: secret, webhookSecretRotatedAt: rotatedAt } = await readWebhookSecret(
+    databaseOf(env, accountId),
+  )
+  const until = rotatedAt === null ? null : rotatedAt + SECRET_OVERLAP_MS
+  return { secret, previousValidUntil: until !== null && until > Date.now() ? until : null }
+}
+
+/** Gives the account a new secret; the one before signs beside it for a while. */
+export async function rotateSecret(env: Env, accountId: string): Promise<SigningSecret> {
   const secret = makeWebhookSecret()
   const now = Date.now()
   await rotateWebhookSecret(databaseOf(env, accountId), secret, now)

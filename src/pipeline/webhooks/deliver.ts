@@ -1,10 +1,12 @@
 import { checkUserUrl, readHosts } from "../../contract/user-url.ts"
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
-import { logError } from "../../log.ts"
+import { log, logError } from "../../log.ts"
+import { countEvent } from "../../metrics.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { endTry, findDueDelivery, postponeDelivery } from "../../storage/deliveries.ts"
 import type { DueDelivery } from "../../storage/deliveries.ts"
+import type { DeliveryState } from "../../storage/schema/states.ts"
 import { wholeBody } from "../../storage/whole-rows.ts"
 import { enqueueDelivery } from "./outbox.ts"
 import { postWebhook, refusedAttempt } from "./post.ts"
@@ -33,6 +35,11 @@ export async function deliver(env: Env, accountId: string, deliveryId: string): 
   }
 }
 
+/** The origin of a URL; null for one that is none. */
+function receiverOf(url: string): string | null {
+  return URL.parse(url)?.origin ?? null
+}
+
 /** The host of a URL; one that is none fails at its try, as any that may not be called. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? ""
@@ -55,34 +62,61 @@ async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
   if (!(await postponeDelivery(database, delivery, claimedUntil))) return
   const attempt = await post(env, due).catch((error: unknown) => {
     logError("webhooks.try_failed", { delivery_id: delivery.id, error: String(error) })
-    return refusedAttempt("it could not be made, for a reason of the service's own")
+    return refusedAttempt("it could not be made, for a reason of the service's own", false)
   })
   const waits = settingsOf(env).WEBHOOK_RETRY_SECONDS
   const { state, waitMs } = afterTry(attempt, delivery.tries, waits)
+  noteTry(env, due, attempt, state)
   const now = Date.now()
   await endTry(database, { ...delivery, nextTryAt: claimedUntil }, attempt, {
-    state,
-    tries: delivery.tries + 1,
-    nextTryAt: now + waitMs,
-    completedAt: state === "waiting" ? null : now,
+    set: {
+      state,
+      tries: delivery.tries + 1,
+      nextTryAt: now + waitMs,
+      completedAt: state === "waiting" ? null : now,
+    },
+    receiver: attempt.isOfReceiver ? receiverOf(delivery.url) : null,
   })
   if (state !== "waiting") return
   await enqueueDelivery(env, delivery.accountId, delivery.id, delaySeconds(waitMs))
 }
 
-async function post(env: Env, { delivery, account }: DueDelivery): Promise<Attempt> {
+/** Logs and counts a try; of the URL the host alone, since the rest may be a secret of its owner. */
+function noteTry(
+  env: Env,
+  { delivery, requestId }: DueDelivery,
+  { status, error, durationMs }: Attempt,
+  state: DeliveryState,
+): void {
+  log(state === "failed" ? "warn" : "info", "webhook.tried", {
+    request_id: requestId,
+    account_id: delivery.accountId,
+    job_id: delivery.jobId,
+    delivery_id: delivery.id,
+    host: hostOf(delivery.url),
+    attempt: delivery.tries + 1,
+    outcome: state,
+    status,
+    error,
+    duration_ms: durationMs,
+  })
+  countEvent(env, { event: "webhook_try", outcome: state, durationMs })
+}
+
+async function post(env: Env, { delivery, account, requestId }: DueDelivery): Promise<Attempt> {
   const allowed = readHosts(settingsOf(env).ALLOWED_PRIVATE_HOSTS)
   const checked = checkUserUrl(delivery.url, allowed)
-  if ("error" in checked) return refusedAttempt(checked.error)
+  if ("error" in checked) return refusedAttempt(checked.error, true)
   const { id } = delivery
   const body = await wholeBody(env.MEDIA, delivery)
-  if (body === null) return refusedAttempt("what it was to send is gone")
+  if (body === null) return refusedAttempt("what it was to send is gone", false)
   const now = Date.now()
   const timestampSeconds = Math.floor(now / 1000)
   const secrets = signingSecrets(account, now)
   const headers = {
     "content-type": "application/json",
     "user-agent": "lathe-webhooks/1",
+    ...(requestId !== null && { "x-request-id": requestId }),
     "webhook-id": id,
     "webhook-timestamp": String(timestampSeconds),
     "webhook-signature": await signWebhook(secrets, { id, timestampSeconds, body }),

@@ -21,9 +21,9 @@ export async function postWebhook(
   return { ...said, startedAt, durationMs: Date.now() - startedAt }
 }
 
-/** A try that could not even begin. */
-export function refusedAttempt(error: string): Attempt {
-  return { ...noAnswer(error), startedAt: Date.now(), durationMs: 0 }
+/** A try that could not even begin: by what its receiver is, else by a fault of the service. */
+export function refusedAttempt(error: string, isOfReceiver: boolean): Attempt {
+  return { ...noAnswer(error), isOfReceiver, startedAt: Date.now(), durationMs: 0 }
 }
 
 async function post(request: Request, signal: AbortSignal): Promise<Said> {
@@ -34,7 +34,8 @@ async function post(request: Request, signal: AbortSignal): Promise<Said> {
     if (outboundError !== null) return noAnswer(outboundError)
     const { status } = response
     const error = signal.aborted ? tooSlow() : errorOf(status)
-    return { status, error, answer, retryAfter: response.headers.get("retry-after") }
+    const retryAfter = response.headers.get("retry-after")
+    return { status, error, answer, retryAfter, isOfReceiver: true }
   } catch (error) {
     return noAnswer(signal.aborted ? tooSlow() : `the connection failed: ${messageOf(error)}`)
   }
@@ -73,7 +74,8 @@ function errorOf(status: number): string | null {
 }
 
 function noAnswer(error: string): Said {
-  return { status: null, error: error.slice(0, ERROR_LENGTH_MAX), answer: null, retryAfter: null }
+  const said = error.slice(0, ERROR_LENGTH_MAX)
+  return { status: null, error: said, answer: null, retryAfter: null, isOfReceiver: true }
 }
 
 function tooSlow(): string {

@@ -14,6 +14,8 @@ export type Attempt = {
   answer: string | null
   /** The answer's Retry-After, as it was sent. */
   retryAfter: string | null
+  /** Whether it tells of the receiver; what the service itself could not do does not. */
+  isOfReceiver: boolean
 }
 
 /** Where a delivery goes after a try: `waitMs` is how long the next one waits. */

@@ -2,8 +2,7 @@ import { Hono } from "hono"
 import { html } from "hono/html"
 import type { App } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
-import { notFound, PROBLEMS } from "../../http/problem.ts"
-import type { ProblemCode } from "../../http/problem.ts"
+import { isProblemCode, notFound, PROBLEMS } from "../../http/problem.ts"
 
 /** Scalar's script; see docs/decisions/0012. */
 const SCALAR =
@@ -41,18 +40,18 @@ docs.get("/errors/:code", (c) => {
       <html lang="en">
         <head>
           <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <meta name="color-scheme" content="light dark" />
           <title>${code}</title>
         </head>
         <body>
-          <h1><code>${code}</code></h1>
-          <p>${title}. The status is ${status}.</p>
+          <main>
+            <h1><code>${code}</code></h1>
+            <p>${title}. The status is ${status}.</p>
+          </main>
         </body>
       </html>`,
   )
 })
 
 guardMethods(docs)
-
-function isProblemCode(code: string): code is ProblemCode {
-  return Object.hasOwn(PROBLEMS, code)
-}

@@ -52,6 +52,7 @@ const readMetadataOfLongUrl = operation({
   ...METADATA,
   method: "post",
   path: METADATA_PATH,
+  scope: "read",
   operationId: "postMetadata",
   summary: "Say what the video of a page is, whose URL may be long",
   query: NO_QUERY,
@@ -86,6 +87,7 @@ async function answerMetadata(
   if ("error" in read) throw unprocessables([notAllowed("url", read.error)])
   const asked = {
     accountId: c.get("account").id,
+    creator: { keyId: c.get("key")?.id ?? null, requestId: c.get("requestId") },
     origin: publicOrigin(c),
     url: read.url,
     admit: async () => await requireTools(c, [metadataTask]),

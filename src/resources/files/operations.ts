@@ -2,6 +2,7 @@ import { z } from "zod"
 import { absentProblem, answerLink, DOWNLOAD } from "../../http/downloads.ts"
 import { baseUrl, preferredWaitMs } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
+import { LIMIT_PROBLEMS } from "../../http/limit-problem.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import { notFound } from "../../http/problem.ts"
@@ -43,6 +44,7 @@ const upload = operation({
   },
   errors: [
     "idempotency_conflict",
+    ...LIMIT_PROBLEMS,
     "payload_too_large",
     "request_timeout",
     "tool_missing",

@@ -1,7 +1,9 @@
 import { z } from "zod"
 import { baseUrl, preferredWaitMs, readIdempotency } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
-import { answerAccepted } from "../../http/creates.ts"
+import { whileStillCaller } from "../../http/auth.ts"
+import { answerAccepted, creatingOf } from "../../http/creates.ts"
+import { LIMIT_PROBLEMS } from "../../http/limit-problem.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import { notFound, Problem, storageFull, unprocessables } from "../../http/problem.ts"
@@ -94,7 +96,7 @@ export const jobOperations: Operation[] = [
       schema: jobRecord,
       headers: { Location: "The address of the new job." },
     },
-    errors: ["not_found", "not_final", "not_retryable", "idempotency_conflict"],
+    errors: ["not_found", "not_final", "not_retryable", "idempotency_conflict", ...LIMIT_PROBLEMS],
     example: { id: EXAMPLE_ID },
     handle: retry,
   }),
@@ -108,22 +110,10 @@ async function followEvents(c: AppContext): Promise<Response> {
     return c.body(null, 204)
   }
   const states = followJob(c.env, jobIdOf(c, job.id), STREAM_MS_MAX)
-  const stream = streamEvents(whileKeyHolds(c, states), seen, (state) =>
+  const stream = streamEvents(whileStillCaller(c, states), seen, (state) =>
     viewJob(baseUrl(c), state.job, state.progress),
   )
   return c.body(stream, 200, EVENT_HEADERS)
-}
-
-/** States of a job as long as the key of the request is not revoked. */
-async function* whileKeyHolds<State>(
-  c: AppContext,
-  states: AsyncGenerator<State>,
-): AsyncGenerator<State, void> {
-  const hash = c.get("keyHash")
-  for await (const state of states) {
-    if (!(await c.env.RATE_LIMITER.getByName(hash).isValid(hash))) return
-    yield state
-  }
 }
 
 async function retry(c: AppContext) {
@@ -134,7 +124,7 @@ async function retry(c: AppContext) {
   const refusal = kindOf(before.kind).refuseRetry?.(before.request) ?? null
   if (refusal !== null) throw new Problem("not_retryable", refusal)
   const once = await readIdempotency(c, null)
-  const retried = retryJob(c.env, c.executionCtx, before, once)
+  const retried = retryJob(c.env, c.executionCtx, before, { once, creating: creatingOf(c) })
   // A caller that hangs up must not stop a copy that was begun from being removed.
   c.executionCtx.waitUntil(retried.catch(() => undefined))
   const accepted = await retried

@@ -22,6 +22,12 @@ type Medium = { name: string; objectKey: string; sizeBytes: number; contentType:
 const SHOWN_TYPES =
   /^(?:video|audio)\/|^image\/(?!svg)|^text\/(?:plain|vtt)(?:;|$)|^application\/json$/
 
+/**
+ * Media types that a page of this origin could load as a script or a style: the policy of pages lets
+ * on what this origin serves, and whoever may upload is not to write for them.
+ */
+const LOADED_TYPES = /^(?:text|application)\/(?:x-)?(?:java|ecma|j|live)script|^text\/css/i
+
 export const media = new Hono<App>()
 
 media.get("/:token/:name", async (c) => {
@@ -134,7 +140,8 @@ function headersOf({ name, contentType }: Medium, object: R2Object, link: Link):
   const headers = sharedHeaders(link)
   headers.set("accept-ranges", "bytes")
   headers.set("content-disposition", contentDisposition(name, { type: shown }))
-  headers.set("content-type", contentType)
+  const isLoaded = LOADED_TYPES.test(contentType)
+  headers.set("content-type", isLoaded ? "application/octet-stream" : contentType)
   headers.set("etag", object.httpEtag)
   headers.set("last-modified", object.uploaded.toUTCString())
   return headers

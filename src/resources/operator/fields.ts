@@ -1,6 +1,13 @@
 import { z } from "zod"
-import { PLANS } from "../../plans.ts"
+import type { Env } from "../../env.ts"
+import { listPlanNames } from "../../pipeline/accounts/plans.ts"
 
 export const accountName = z.string("expected a text").trim().min(1, "it is empty").max(200)
 
-export const planName = z.enum(PLANS, `expected one of ${PLANS.join(", ")}`)
+/** The name of a plan that accounts can be given now. */
+export async function planNameOf(env: Env) {
+  const names = await listPlanNames(env)
+  return z.string("expected a text").refine((name) => names.includes(name), {
+    error: ({ input }) => `there is no plan ${String(input)}; there are ${names.join(", ")}`,
+  })
+}

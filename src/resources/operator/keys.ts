@@ -1,41 +1,66 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { readJson } from "../../http/request.ts"
+import { readJson, readOptionalJson } from "../../http/request.ts"
 import type { App } from "../../http/request.ts"
+import {
+  keyExpiry,
+  keyName,
+  keyScopes,
+  notRotatable,
+  overlapSeconds,
+  viewKey,
+} from "../../http/key-fields.ts"
 import { notFound } from "../../http/problem.ts"
-import { toDateTime } from "../../kinds/record-fields.ts"
-import { issueKey, withdrawKey } from "../../pipeline/accounts/keys.ts"
-import { directoryOf } from "../../storage/database.ts"
-import { listKeys } from "../../storage/keys.ts"
-import { accountName, planName } from "./fields.ts"
+import { issueKey, rotateKey, withdrawKey } from "../../pipeline/accounts/keys.ts"
+import { databaseOf, directoryOf } from "../../storage/database.ts"
+import { findKeyOwner, listKeys } from "../../storage/keys.ts"
+import { accountName, planNameOf } from "./fields.ts"
 
 /** The operator's routes to keys. */
 export const keys = new Hono<App>()
 
-const keyRequest = z.strictObject({ account: accountName, plan: planName.optional() })
+const rotation = z.strictObject({ overlap_seconds: overlapSeconds })
 
 keys.post("/", async (c) => {
+  const plan = await planNameOf(c.env)
+  const keyRequest = z.strictObject({
+    account: accountName,
+    plan: plan.optional(),
+    name: keyName.optional(),
+    scopes: keyScopes.default(["admin"]),
+    expires_at: keyExpiry.default(null),
+  })
   const wanted = await readJson(c, keyRequest)
   const { key, row, account } = await issueKey(c.env, {
     accountName: wanted.account,
     plan: wanted.plan,
+    name: wanted.name ?? "",
+    scopes: wanted.scopes,
+    expiresAt: wanted.expires_at,
   })
-  const shown = { account: account.name, plan: account.plan, prefix: row.prefix }
-  return c.json({ id: row.id, key, ...shown, created_at: toDateTime(row.createdAt) }, 201)
+  return c.json({ ...viewKey(row), key, account: account.name, plan: account.plan }, 201)
 })
 
 keys.get("/", async (c) => {
   const rows = await listKeys(directoryOf(c.env))
   return c.json(
     rows.map(({ key, account }) => ({
-      id: key.id,
-      prefix: key.prefix,
+      ...viewKey(key),
       account: account.name,
       plan: account.plan,
-      created_at: toDateTime(key.createdAt),
-      revoked_at: toDateTime(key.revokedAt),
     })),
   )
+})
+
+keys.post("/:id/rotate", async (c) => {
+  const { overlap_seconds: seconds } = await readOptionalJson(c, rotation)
+  const id = c.req.param("id")
+  const accountId = await findKeyOwner(directoryOf(c.env), id)
+  const database = databaseOf(c.env, accountId ?? "")
+  const rotated = await rotateKey(c.env, database, { id, overlapMs: seconds * 1000 })
+  if (!rotated) throw notFound("key")
+  if ("refusal" in rotated) throw notRotatable(rotated.refusal, rotated.before)
+  return c.json({ ...viewKey(rotated.row), key: rotated.key }, 201)
 })
 
 keys.delete("/:id", async (c) => {

@@ -5,10 +5,12 @@ import { readJson } from "../../http/request.ts"
 import type { App } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
 import { announceRunner } from "../../pipeline/dispatch/runner-started.ts"
+import { accounts } from "./accounts.ts"
 import { keys } from "./keys.ts"
+import { operators } from "./operators.ts"
 import { plans } from "./plans.ts"
 
-/** What only the operator may ask: keys and plans; and what only a plain runner says, that it started. */
+/** What only the operator may ask: accounts, keys, plans and operators; and what only a plain runner says, that it started. */
 export const operator = new Hono<App>()
 
 operator.post("/runner-up", authenticateAnnouncement, async (c) => {
@@ -18,7 +20,9 @@ operator.post("/runner-up", authenticateAnnouncement, async (c) => {
 })
 
 operator.use("*", authenticateOperator)
+operator.route("/accounts", accounts)
 operator.route("/keys", keys)
+operator.route("/operators", operators)
 operator.route("/plans", plans)
 
 guardMethods(operator)

@@ -6,26 +6,25 @@ import type { Operation } from "../../http/operation.ts"
 import { linkNext, pageOf, pageQuery } from "../../http/paging.ts"
 import { notFound } from "../../http/problem.ts"
 import { webhookUrl } from "../../kinds/create-fields.ts"
-import { dateTime, toDateTime } from "../../kinds/record-fields.ts"
 import {
+  readSecret,
   replayDelivery,
   rotateSecret,
   sendTestEvent,
 } from "../../pipeline/webhooks/account-webhooks.ts"
 import { findDelivery, listDeliveries } from "../../storage/deliveries.ts"
-import { readWebhookSecret } from "../../storage/keys.ts"
 import { DELIVERY_STATES } from "../../storage/schema/states.ts"
 import { readId } from "../../http/collection.ts"
 import { EXAMPLE_ID } from "../../ids.ts"
 import { readWebhookUrl } from "../../http/creates.ts"
 import { deliveryRecord, viewDelivery } from "./record.ts"
+import { secretRecord, viewSecret } from "./secret.ts"
 
 const PATH = "/webhooks/deliveries"
 const TAG = "webhooks"
 const TITLE = "delivery"
 
 const testRequest = z.strictObject({ url: webhookUrl }).meta({ id: "WebhookTest" })
-const secretRecord = z.object({ secret: z.string() })
 const location = { Location: "The address of the delivery." }
 
 /** The operations of webhooks: deliveries, the secret that signs them, and a test. */
@@ -119,18 +118,24 @@ export const webhookOperations: Operation[] = [
   operation({
     method: "get",
     path: "/webhooks/secret",
+    scope: "admin",
     operationId: "getWebhookSecret",
     summary: "Get the secret that signs the account's webhooks",
     tag: TAG,
     query: NO_QUERY,
-    answer: { status: 200, description: "The secret.", schema: secretRecord },
+    answer: {
+      status: 200,
+      description: "The secret, and until when the one before it signs, too.",
+      schema: secretRecord,
+    },
     async handle(c) {
-      return { body: { secret: await readWebhookSecret(c.get("database")) } }
+      return { body: viewSecret(await readSecret(c.env, c.get("account").id)) }
     },
   }),
   operation({
     method: "post",
     path: "/webhooks/secret/rotate",
+    scope: "admin",
     operationId: "rotateWebhookSecret",
     summary: "Make a new secret; the one before signs beside it for a day",
     tag: TAG,
@@ -138,11 +143,10 @@ export const webhookOperations: Operation[] = [
     answer: {
       status: 200,
       description: "The new secret.",
-      schema: secretRecord.extend({ previous_valid_until: dateTime }),
+      schema: secretRecord,
     },
     async handle(c) {
-      const { secret, previousValidUntil } = await rotateSecret(c.env, c.get("account").id)
-      return { body: { secret, previous_valid_until: toDateTime(previousValidUntil) } }
+      return { body: viewSecret(await rotateSecret(c.env, c.get("account").id)) }
     },
   }),
 ]

@@ -1,0 +1,59 @@
+import { z } from "zod"
+import { mapLimits } from "../../plan-fields.ts"
+import type { LimitName } from "../../plan-fields.ts"
+import { BUILT_IN_PLANS, isBuiltInPlan } from "../../plans.ts"
+import type { OwnLimits } from "../../plans.ts"
+
+const TIB = 1024 ** 4
+
+/** The least and the most of each number of a plan. */
+export const LIMIT_BOUNDS: Record<LimitName, readonly [min: number, max: number]> = {
+  requests_per_minute: [1, 10_000_000],
+  running_jobs: [1, 10_000],
+  waiting_jobs: [1, 10_000_000],
+  file_bytes: [1, 5 * TIB],
+  input_bytes: [1, 100 * TIB],
+  run_seconds: [1, 86_400],
+  storage_bytes: [1, 1024 * TIB],
+  fetches_per_day: [0, 10_000_000],
+}
+
+const NAME = /^[a-z0-9-]{1,40}$/
+
+/** The name of a plan of the operator's own. */
+export const ownPlanName = z
+  .string("expected a text")
+  .regex(NAME, "expected 1 to 40 characters of a-z, 0-9 and -")
+  .refine(
+    (name) => !isBuiltInPlan(name),
+    `${BUILT_IN_PLANS.join(" and ")} are plans that every service has`,
+  )
+
+/** The numbers of a plan of the operator's own by their public names, each within its bounds. */
+export const ownLimits = z
+  .strictObject({
+    ...mapLimits((_, name) => {
+      const [min, max] = LIMIT_BOUNDS[name]
+      const message = `expected a whole number from ${min} to ${max}`
+      return z
+        .number(message)
+        .refine((value) => Number.isInteger(value) && value >= min && value <= max, message)
+    }),
+    /** Of a pool's slots, while other accounts want some. */
+    slots_share: z
+      .number("expected a number from 0 to 1")
+      .min(0, "expected a number from 0 to 1")
+      .max(1, "expected a number from 0 to 1")
+      .default(1),
+  })
+  .transform((numbers): OwnLimits => ({
+    requestsPerMinute: numbers.requests_per_minute,
+    runningJobsMax: numbers.running_jobs,
+    waitingJobsMax: numbers.waiting_jobs,
+    fileBytesMax: numbers.file_bytes,
+    inputBytesMax: numbers.input_bytes,
+    runSecondsMax: numbers.run_seconds,
+    storageBytesMax: numbers.storage_bytes,
+    fetchesPerDay: numbers.fetches_per_day,
+    slotsShareMax: numbers.slots_share,
+  }))

@@ -1,0 +1,76 @@
+import { runnerHealth } from "../../contract/runner-health.ts"
+import type { DegradedReason, RunnerHealth } from "../../contract/runner-health.ts"
+import type { Env } from "../../env.ts"
+import { logError } from "../../log.ts"
+import { isPlain, readPlainHealth } from "../../runner/client.ts"
+import { POOLS } from "../../runner/pools.ts"
+import { directoryOf } from "../../storage/database.ts"
+import { countDeadLetters } from "../../storage/dead-letters.ts"
+import {
+  countDeliveries,
+  countOpenJobs,
+  countOpenTasks,
+  databaseBytes,
+  sumStorage,
+} from "../../storage/service-counts.ts"
+import type { OpenCount } from "../../storage/service-counts.ts"
+import { readStateDisk } from "../../storage/state-disk.ts"
+import type { StateDisk } from "../../storage/state-disk.ts"
+import { findDegradedReasons } from "./health.ts"
+
+const DAY_MS = 24 * 3_600_000
+
+/** A pool of runners: its slots, how many are given to accounts, and how many accounts want more. */
+export type PoolState = { name: string; slots: number; used: number; waitingAccounts: number }
+
+/** How the service is at a moment, for its operator. */
+export type ServiceState = {
+  reasons: DegradedReason[]
+  /** The plain runner; `unreachable` where it does not answer, null where runners are containers. */
+  runner: RunnerHealth | "unreachable" | null
+  /** Null for one that did not answer. */
+  pools: (PoolState | { name: string; slots: null })[]
+  jobs: OpenCount[]
+  tasks: OpenCount[]
+  /** Webhooks that wait, are due, and were given up in the last day. */
+  deliveries: { waiting: number; due: number; failed: number }
+  storage: { bytes: number; accounts: number }
+  databaseBytes: number | null
+  disk: StateDisk | null
+  deadLetters: number
+}
+
+/** Reads how the service is; what cannot be told of a runner or a pool is left open. */
+export async function readServiceState(env: Env): Promise<ServiceState> {
+  const database = directoryOf(env)
+  const now = Date.now()
+  const [reasons, runner, pools, jobs, tasks, deliveries, storage, bytes, disk, deadLetters] =
+    await Promise.all([
+      findDegradedReasons(env),
+      readRunner(env),
+      Promise.all(Object.keys(POOLS).map(async (name) => await readPool(env, name))),
+      countOpenJobs(database),
+      countOpenTasks(database),
+      countDeliveries(database, { now, since: now - DAY_MS }),
+      sumStorage(database),
+      databaseBytes(env),
+      readStateDisk(env),
+      countDeadLetters(database),
+    ])
+  const counts = { jobs, tasks, deliveries, storage, databaseBytes: bytes, deadLetters }
+  return { reasons, runner, pools, disk, ...counts }
+}
+
+async function readRunner(env: Env): Promise<ServiceState["runner"]> {
+  if (!isPlain(env)) return null
+  return runnerHealth.safeParse(await readPlainHealth(env)).data ?? "unreachable"
+}
+
+async function readPool(env: Env, name: string): Promise<ServiceState["pools"][number]> {
+  try {
+    return { name, ...(await env.POOL.getByName(name).usage(name)) }
+  } catch (error) {
+    logError("health.pool_lost", { pool: name, error })
+    return { name, slots: null }
+  }
+}
