@@ -1,0 +1,112 @@
+import { Hono } from "hono"
+import type { MiddlewareHandler } from "hono"
+import { bodyLimit } from "hono/body-limit"
+import { except } from "hono/combine"
+import { createMiddleware } from "hono/factory"
+import { csrf } from "hono/csrf"
+import { answerAuth } from "../auth/answer.ts"
+import { AUTH_PATH } from "../auth/auth.ts"
+import { findSignedIn } from "../auth/session.ts"
+import { Problem } from "../http/problem.ts"
+import { publicOrigin } from "../http/request.ts"
+import type { App, AppContext } from "../http/request.ts"
+import { apiOf } from "./api.ts"
+import type { Send } from "./api.ts"
+import { assets } from "./assets.ts"
+import type { Pages } from "./context.ts"
+import { hardened } from "./hardened.ts"
+import { files } from "./pages/files.tsx"
+import { jobs } from "./pages/jobs.tsx"
+import { keyPages } from "./pages/keys.tsx"
+import { operateAccounts } from "./pages/operate-accounts.tsx"
+import { operateDeadLetters } from "./pages/operate-dead-letters.tsx"
+import { operateHealth } from "./pages/operate-health.tsx"
+import { operatePlans } from "./pages/operate-plans.tsx"
+import { overview } from "./pages/overview.tsx"
+import { playground } from "./pages/playground.tsx"
+import { settingsPages } from "./pages/settings.tsx"
+import { usagePages } from "./pages/usage.tsx"
+import { webhookPages } from "./pages/webhooks.tsx"
+import { answerPageError } from "./problem-page.tsx"
+import { requireForm } from "./read-form.ts"
+import { signInPages } from "./sign-in/pages.tsx"
+
+/** Makes what sends requests to the service itself, in the course of a request. */
+type Sender = (c: Pick<AppContext, "env" | "executionCtx">) => Send
+
+/** The pages of who is signed in. */
+const PAGES: readonly Hono<Pages>[] = [
+  overview,
+  playground,
+  jobs,
+  files,
+  webhookPages,
+  keyPages,
+  usagePages,
+  operateAccounts,
+  operatePlans,
+  operateHealth,
+  operateDeadLetters,
+  settingsPages,
+]
+
+/** The dashboard, at the root: pages for people, what they load, and the routes of their sign-in. */
+export function makeDashboard(send: Sender): Hono<App> {
+  const dashboard = new Hono<App>()
+  dashboard.use(`${AUTH_PATH}/*`, smallBody)
+  dashboard.on(["GET", "POST"], [`${AUTH_PATH}/*`], async (c) => {
+    return await answerAuth(c.env, publicOrigin(c), c.req.raw)
+  })
+  dashboard.route("/assets", assets)
+  dashboard.route("/", guarded(signInPages, [hardened, sameOrigin, requireForm, smallBody]))
+  const signedIn = requireSignedIn(send)
+  const guards = [hardened, sameOrigin, requireForm, formBody, signedIn]
+  for (const pages of PAGES) dashboard.route("/", guarded(pages, guards))
+  return dashboard
+}
+
+/** Pages behind what each of them needs, and no other path. */
+function guarded<Context extends App>(
+  pages: Hono<Context>,
+  guards: MiddlewareHandler<Context>[],
+): Hono<Context> {
+  const all = new Hono<Context>()
+  for (const path of new Set(pages.routes.map((route) => route.path))) all.use(path, ...guards)
+  all.route("/", pages)
+  all.onError(answerPageError)
+  return all
+}
+
+const sameOrigin = csrf({ origin: (origin, c) => origin === publicOrigin(c) })
+
+const UPLOAD_PATH = "/files"
+
+/** Bodies about sign-in are a few fields. */
+const smallBody = boundBody(64 * 1024)
+/** A form may hold all that a command can be; the one that brings a file is bounded by its plan. */
+const formBody = except(UPLOAD_PATH, boundBody(2 * 1024 * 1024))
+
+function boundBody(maxSize: number): MiddlewareHandler<App> {
+  return bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new Problem("payload_too_large", `A form may have ${maxSize} bytes here.`)
+    },
+  })
+}
+
+/** Sends who is not signed in to the page for that, and back afterwards. */
+function requireSignedIn(send: Sender) {
+  return createMiddleware<Pages>(async (c, next) => {
+    const origin = publicOrigin(c)
+    const signedIn = await findSignedIn(c.env, origin, c.req.raw.headers)
+    if (!signedIn) {
+      const { pathname, search } = new URL(c.req.url)
+      return c.redirect(`/sign-in?next=${encodeURIComponent(pathname + search)}`, 303)
+    }
+    c.set("signedIn", signedIn)
+    c.set("account", signedIn.account)
+    c.set("api", apiOf(send(c), origin, signedIn))
+    return await next()
+  })
+}
