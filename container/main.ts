@@ -1,6 +1,7 @@
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { removeLeftSocketFolders } from "./egress/socket-folder.ts"
+import { hideSecrets, secretsInside } from "../src/contract/redact.ts"
 import { log } from "./log.ts"
 import { keepChoosingSandbox } from "./sandbox/keep-choosing.ts"
 import { removeLeftWorkspaces } from "./sandbox/task-sandbox.ts"
@@ -14,6 +15,10 @@ const SHUTDOWN_MS_MAX = 9000
 
 const environment = readEnvironment(process.env)
 const settings = makeSettings(environment)
+for (const name of ["RUNNER_TOKEN", "ANNOUNCE_TOKEN", "FETCH_COOKIES", "FETCH_PROXY"]) {
+  const value = process.env[name]
+  hideSecrets([value, ...secretsInside(value)])
+}
 const { RUNNER_PORT: port, RUNNER_HOST: host } = environment
 
 const problem = problemOfHost(host, settings.token)
@@ -33,7 +38,12 @@ const server = createServer(toListener(runner))
 server.listen(port, host, () => {
   const address = server.address()
   const bound = typeof address === "object" ? address?.port : null
-  log("runner.listening", { boot: settings.boot, host, port: bound, capacity: settings.capacity })
+  log("info", "runner.listening", {
+    boot: settings.boot,
+    host,
+    port: bound,
+    capacity: settings.capacity,
+  })
   const { ANNOUNCE_URL: url, ANNOUNCE_TOKEN: token } = environment
   if (url !== undefined && token !== undefined) {
     void announceRunner({ url, token, boot: settings.boot })
@@ -41,7 +51,7 @@ server.listen(port, host, () => {
 })
 
 async function shutDown(signal: NodeJS.Signals): Promise<void> {
-  log("runner.leaving", { signal })
+  log("info", "runner.leaving", { signal })
   await Promise.race([runner.shutDown(), sleep(SHUTDOWN_MS_MAX)])
   process.exit(0)
 }

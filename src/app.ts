@@ -1,11 +1,15 @@
 import { Hono } from "hono"
-import { answerError, answerNotFound, nameRequest } from "./http/answers.ts"
+import { makeDashboard } from "./dashboard/dashboard.ts"
+import { answerUnknownPath } from "./dashboard/problem-page.tsx"
+import { answerError, nameRequest } from "./http/answers.ts"
 import { authenticate } from "./http/auth.ts"
+import { logRequest } from "./http/request-log.ts"
 import type { App } from "./http/request.ts"
 import { mountOperations } from "./http/operation.ts"
 import { receiveReport } from "./pipeline/settle/settle.ts"
 import { docs } from "./resources/docs/pages.ts"
 import { media } from "./resources/media/routes.ts"
+import { metrics } from "./resources/metrics/routes.ts"
 import { OPERATIONS } from "./operations.ts"
 import { operator } from "./resources/operator/routes.ts"
 import { makeIo } from "./runner/io.ts"
@@ -24,11 +28,17 @@ mountOperations(
 /** Everything that answers HTTP: the interface, its pages, download links, the operator, runners. */
 export const app = new Hono<App>()
 
+app.use(logRequest)
 app.use(nameRequest)
 app.onError(answerError)
-app.notFound(answerNotFound)
+app.notFound(answerUnknownPath)
 app.route("/v1", v1)
 app.route("/docs", docs)
 app.route("/media", media)
 app.route("/operator", operator)
+app.route("/metrics", metrics)
 app.route("/io", makeIo(receiveReport))
+app.route(
+  "/",
+  makeDashboard((c) => async (request) => await app.fetch(request, c.env, c.executionCtx)),
+)

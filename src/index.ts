@@ -1,7 +1,7 @@
 import { ContainerProxy } from "@cloudflare/containers"
 import { app } from "./app.ts"
 import type { Env } from "./env.ts"
-import { RateLimiter } from "./http/rate-limit.ts"
+import { RateLimiter } from "./http/rate-limiter.ts"
 import { Dispatcher } from "./pipeline/dispatch/dispatcher.ts"
 import { Pool } from "./pipeline/dispatch/pool.ts"
 import { receiveReport } from "./pipeline/settle/settle.ts"

@@ -1,6 +1,22 @@
-/** Tells an operator of something that went wrong and is dealt with: one JSON object a line. */
-export function logError(event: string, facts: Record<string, unknown>): void {
-  console.error(JSON.stringify({ event, ...facts }))
+import { isLogged, logLine } from "./contract/log-line.ts"
+import type { LogFacts, LogLevel } from "./contract/log-line.ts"
+
+let levelMin: LogLevel = "info"
+
+/** Leaves out entries below a level from now on. */
+export function setLogLevel(level: LogLevel): void {
+  levelMin = level
+}
+
+/** Writes an entry: one JSON object a line, without secrets. */
+export function log(level: LogLevel, event: string, facts: LogFacts = {}): void {
+  if (!isLogged(level, levelMin)) return
+  console[level](logLine({ part: "worker", level, event }, facts))
+}
+
+/** Tells an operator of something that went wrong and is dealt with. */
+export function logError(event: string, facts: LogFacts): void {
+  log("error", event, facts)
 }
 
 /**
@@ -9,7 +25,7 @@ export function logError(event: string, facts: Record<string, unknown>): void {
  */
 export async function doOrLog(
   event: string,
-  facts: Record<string, unknown>,
+  facts: LogFacts,
   work: () => Promise<unknown>,
 ): Promise<boolean> {
   try {

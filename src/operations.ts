@@ -3,10 +3,12 @@ import { describeOperations } from "./http/openapi.ts"
 import { NO_QUERY, operation } from "./http/operation.ts"
 import type { Operation } from "./http/operation.ts"
 import { JSON_KINDS } from "./kinds/registry.ts"
+import { accountOperations } from "./resources/account/operations.ts"
 import { fetchOperations } from "./resources/fetch/operations.ts"
 import { fileOperations } from "./resources/files/operations.ts"
 import { healthOperations } from "./resources/health/operations.ts"
 import { jobOperations } from "./resources/jobs/operations.ts"
+import { keyOperations } from "./resources/keys/operations.ts"
 import { kindOperations } from "./http/kind-operations.ts"
 import { transcribeOperations } from "./resources/transcribe/operations.ts"
 import { webhookOperations } from "./resources/webhooks/operations.ts"
@@ -32,10 +34,12 @@ const contract = operation({
 export const OPERATIONS: readonly Operation[] = [
   ...healthOperations,
   contract,
+  ...accountOperations,
   ...fileOperations,
   ...fetchOperations,
   ...transcribeOperations,
   ...JSON_KINDS.flatMap((kind) => kind.withTypes(kindOperations)),
   ...jobOperations,
   ...webhookOperations,
+  ...keyOperations,
 ]

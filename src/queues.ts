@@ -1,7 +1,9 @@
 import { z } from "zod"
+import { prepareLog } from "./env.ts"
 import type { Env } from "./env.ts"
 import { logError } from "./log.ts"
 import type { JobMessage } from "./pipeline/dispatch/job-messages.ts"
+import { keepDeadLetters } from "./pipeline/upkeep/dead-letters.ts"
 import { deliver } from "./pipeline/webhooks/deliver.ts"
 
 const jobMessage: z.ZodType<JobMessage> = z.object({
@@ -28,8 +30,10 @@ export async function consume(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,
 ): Promise<void> {
+  prepareLog(env)
   if (batch.queue.endsWith("-dead")) {
-    // The sweep finds jobs and deliveries without their message, so a dead one is only logged.
+    // The sweep finds jobs and deliveries without their message; who runs the service looks at why.
+    await keepDeadLetters(env, batch.queue, batch.messages)
     logError("queue.dead_letters", { queue: batch.queue, count: batch.messages.length })
     return
   }

@@ -1,6 +1,7 @@
 import type { DegradedReason } from "./contract/runner-health.ts"
 import type { TaskOrder } from "./contract/task.ts"
-import type { Plan } from "./plans.ts"
+import type { HeldPlan } from "./plans.ts"
+import type { Scope } from "./scopes.ts"
 
 // The interfaces of the Durable Objects. The classes implement these types, so that callers import
 // no class, and no import runs in a circle.
@@ -54,7 +55,7 @@ export type DispatcherRpc = DurableObject & {
   progressOf(jobId: string): Promise<Progress | null>
   /** Resolves once a job differs from what was seen of it, or at the timeout. */
   nextChange(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange>
-  /** Reconciles the queue with D1, and goes on. */
+  /** Reconciles the queue with D1, and goes on; cancels some of the jobs of a deleted account. */
   tick(accountId: string): Promise<void>
   /** Requeues the tasks whose runs were lost with their process. */
   runsLost(accountId: string, lost: LostRuns): Promise<void>
@@ -102,34 +103,52 @@ export type PoolRpc = DurableObject & {
   sandboxJudged(judged: { slot: string; hasSandbox: boolean }): Promise<void>
   /** A slot's container could not install the yt-dlp that it was told to use, or could. */
   ytdlpJudged(judged: { slot: string; isInstalled: boolean }): Promise<void>
+  /** How many slots the pool has, and how many are given; and how many accounts want more. */
+  usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }>
   /** Why slots of the pool cannot be used as they should be; empty where all is well. */
   degradedReasons(): Promise<DegradedReason[]>
 }
 
-/** Whose a key is: what may be cached of an account. */
-export type KeyHolder = { id: string; plan: Plan }
+/** The account that a caller acts for: what may be cached of it. */
+export type Holder = HeldPlan & { id: string; isSuspended: boolean }
 
-/** What a key may still do in this minute, and whose it is. */
+/** The key of a request, as far as it may be cached; `expiresAt` is null for one that never does. */
+export type HeldKey = { id: string; scopes: Scope[]; expiresAt: number | null }
+
+/** Who makes a request: `key` is null for a user of the dashboard. */
+export type Caller = { account: Holder; key: HeldKey | null }
+
+/** What a caller may still do in this minute, and who it is. */
 export type Allowance = {
-  account: KeyHolder
+  caller: Caller
   limit: number
   allowed: boolean
   remaining: number
   resetSeconds: number
 }
 
+/** Counts the requests of one key, by its hash, or of one user, by `userLimiterName`. */
 export type RateLimiterRpc = DurableObject & {
   /** Takes one request from the key's allowance; null where no such key is valid. */
   take(keyHash: string): Promise<Allowance | null>
-  /** Begins an upload with the key; false where it has as many open as it may. */
+  /** Takes one request from the allowance of a user whose session was checked. */
+  takeFor(caller: Caller): Promise<Allowance>
+  /** Begins an upload; false where the caller has as many open as it may. */
   beginUpload(uploadId: string): Promise<boolean>
   /** Says that an upload goes on; one that is not renewed counts as over after a while. */
   renewUpload(uploadId: string): Promise<void>
   endUpload(uploadId: string): Promise<void>
-  /** Whether the key is still one; takes nothing from its allowance. */
+  /** Whether the key is still one of an account that may ask; takes nothing from its allowance. */
   isValid(keyHash: string): Promise<boolean>
   /** Looks the key up anew at its next request. */
   forget(): Promise<void>
+  /** Resolves when the key is to be looked up anew or expires, or at the timeout. */
+  untilForgotten(timeoutMs: number): Promise<void>
+}
+
+/** The name of the limiter of a user's requests; those of keys are named by hashes. */
+export function userLimiterName(userId: string): string {
+  return `user:${userId}`
 }
 
 /** What a runner answered, or why it could not; the body is read already. */

@@ -1,9 +1,11 @@
 import { z } from "zod"
+import { LOG_LEVELS } from "./contract/log-line.ts"
 import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
 import { ytdlpVersion } from "./contract/ytdlp-version.ts"
 import { judgeCookies } from "./kinds/fetch/cookies.ts"
 import { INSTANCE_TYPES } from "./runner/instance-types.ts"
 import { describeS3Issue, s3Sources } from "./s3-sources.ts"
+import { judgeSignInProviders } from "./sign-in-providers.ts"
 
 const count = z.coerce.number().int().positive()
 const instanceType = z.enum(INSTANCE_TYPES).optional()
@@ -74,19 +76,33 @@ export const settings = z.object({
     .transform((text) => text.split(",").map(Number)),
   /** A job that got no capacity by then fails as expired, in seconds. */
   WAIT_SECONDS_MAX: count.default(86_400),
+  /** The least entries that the log has: debug, info, warn or error. */
+  LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   /** How long the row of a finished job is kept, in days; its files stay until they are deleted. */
   JOB_DAYS_MAX: count.default(90),
+  /** Who may sign up: anybody, whom the operator invited, or nobody. */
+  SIGN_UP: z.enum(["open", "invitation", "closed"]).default("closed"),
+  /** The sender of mails, as a mail header has it. */
+  MAIL_FROM: z.string().min(3).default("Lathe <lathe@localhost>"),
+  /** Where mails are sent, with RESEND_API_KEY: Resend, or what speaks as it does. */
+  MAIL_API_URL: z.url().default("https://api.resend.com/emails"),
   /** Numbers that replace those of src/plans.ts. */
   TRIAL_FILE_BYTES_MAX: count.optional(),
   TRIAL_INPUT_BYTES_MAX: count.optional(),
   TRIAL_REQUESTS_PER_MINUTE: count.optional(),
   TRIAL_RUNNING_JOBS_MAX: count.optional(),
+  TRIAL_WAITING_JOBS_MAX: count.optional(),
   TRIAL_RUN_SECONDS_MAX: count.optional(),
+  TRIAL_STORAGE_BYTES_MAX: count.optional(),
+  TRIAL_FETCHES_PER_DAY: count.optional(),
   PAID_FILE_BYTES_MAX: count.optional(),
   PAID_INPUT_BYTES_MAX: count.optional(),
   PAID_REQUESTS_PER_MINUTE: count.optional(),
   PAID_RUNNING_JOBS_MAX: count.optional(),
+  PAID_WAITING_JOBS_MAX: count.optional(),
   PAID_RUN_SECONDS_MAX: count.optional(),
+  PAID_STORAGE_BYTES_MAX: count.optional(),
+  PAID_FETCHES_PER_DAY: count.optional(),
 })
 
 /**
@@ -107,6 +123,13 @@ export const fetchSecrets = z.object({
 
 /** What the Worker alone may know, a secret of it on Cloudflare: no runner is told. */
 export const workerSecrets = z.object({
+  /** The key of the mail provider; without it mails land in a folder, or nowhere. */
+  RESEND_API_KEY: z.string().min(1),
+  /** Other services that people may sign in by: client ids and secrets, by the service's name. */
+  SIGN_IN_PROVIDERS: z.string().superRefine((text, context) => {
+    const message = judgeSignInProviders(text)
+    if (message !== null) context.addIssue({ code: "custom", message })
+  }),
   /** Buckets that inputs may be read from (`s3://bucket/key`), and the credentials for that. */
   S3_SOURCES: z.string().superRefine((text, context) => {
     const { error } = s3Sources.safeParse(text)

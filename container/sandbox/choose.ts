@@ -41,12 +41,12 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
       const loss = describeLoss(tier, tests)
       const { network_problem: networkProblem } = test
       const took = { took_ms: Math.round(performance.now() - startedMs) }
-      log("sandbox.chosen", { tier, ...took, loss, network_problem: networkProblem })
+      log("info", "sandbox.chosen", { tier, ...took, loss, network_problem: networkProblem })
       return { sandbox: { ...sandbox, networkProblem }, test: { ...test, loss } }
     }
     tests.push(test)
   }
-  for (const { tier, problem } of tests) log("sandbox.refused", { tier, problem })
+  for (const { tier, problem } of tests) log("warn", "sandbox.refused", { tier, problem })
   const last = tests.at(-1)
   if (last) return { sandbox: null, test: last }
   if (settings.allowUnsandboxed) return chooseNone(settings)
@@ -138,14 +138,14 @@ function chooseNone(settings: RunnerSettings): SandboxChoice {
   const meaning =
     "ALLOW_UNSANDBOXED is set and this system has no sandbox: whoever sends a command or a file " +
     "can read, change and send away whatever the user of this process can."
-  log("sandbox.none", { meaning })
+  log("warn", "sandbox.none", { meaning })
   const sandbox = describeSandbox("none", settings)
   const test = { ok: true, supported: false, attacks: [], problem: null, loss: null }
   return { sandbox, test: { tier: "none", ...test, network_problem: sandbox.networkProblem } }
 }
 
 function refuse(why: { supported: boolean; problem: string }): SandboxChoice {
-  log("sandbox.refused", { tier: "none", ...why })
+  log("warn", "sandbox.refused", { tier: "none", ...why })
   const none = { tier: "none", ok: false, attacks: [], loss: null, network_problem: null } as const
   return { sandbox: null, test: { ...none, attacks: [], ...why } }
 }

@@ -24,7 +24,7 @@ export function keepChoosingSandbox(settings: RunnerSettings, onGivenUp: () => v
     if (!choice.sandbox) throw new Error(choice.test.problem ?? "no sandbox")
   }
   pRetry(choose, { ...DELAYS, retries: settings.selfTestsMax - 1 }).catch((error: unknown) => {
-    log("sandbox.given_up", { self_tests: settings.selfTestsMax, error: String(error) })
+    log("error", "sandbox.given_up", { self_tests: settings.selfTestsMax, error: String(error) })
     onGivenUp()
   })
   return async () => await latest

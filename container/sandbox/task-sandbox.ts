@@ -59,7 +59,7 @@ export async function removeLeftWorkspaces(workDir: string): Promise<void> {
 async function removeAll(left: readonly { path: string; uid: number }[]): Promise<void> {
   for (const { path, uid } of left) {
     const isRemoved = await tryRemoving(path)
-    if (isRemoved) log("workspace.removed", { name: basename(path) })
+    if (isRemoved) log("info", "workspace.removed", { name: basename(path) })
     void release(uid, isRemoved ? null : path)
   }
 }
@@ -76,7 +76,7 @@ async function release(uid: number | null, workspace: string | null): Promise<vo
     await sleep(delayMs, undefined, { ref: false })
     delayMs = Math.min(RETRY_MS_MAX, delayMs * 2)
     if (left !== null && (await tryRemoving(left))) {
-      log("workspace.removed", { name: basename(left) })
+      log("info", "workspace.removed", { name: basename(left) })
       left = null
     }
   }
@@ -91,7 +91,7 @@ async function tryRemoving(workspace: string): Promise<boolean> {
     await removeWorkspace(workspace)
     return true
   } catch (error) {
-    log("workspace.left", { name: basename(workspace), error: String(error) })
+    log("error", "workspace.left", { name: basename(workspace), error: String(error) })
     return false
   }
 }
@@ -103,10 +103,10 @@ async function countProcesses(uid: number | null): Promise<number> {
   try {
     const { stdout } = await promisify(execFile)(PROGRAMS.launcher, ["--count", "--uid", `${uid}`])
     const count = Number.parseInt(stdout, 10)
-    if (count > 0) log("user.busy", { uid, processes: count })
+    if (count > 0) log("warn", "user.busy", { uid, processes: count })
     return Number.isNaN(count) ? Number.POSITIVE_INFINITY : count
   } catch (error) {
-    log("user.busy", { uid, error: String(error) })
+    log("warn", "user.busy", { uid, error: String(error) })
     return Number.POSITIVE_INFINITY
   }
 }

@@ -29,6 +29,6 @@ export async function announceRunner(to: {
       if (!response.ok) throw new Error(`The Worker answered ${response.status}.`)
     })
   } catch (error) {
-    log("announce.failed", { error: String(error) })
+    log("warn", "announce.failed", { error: String(error) })
   }
 }

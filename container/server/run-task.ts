@@ -8,6 +8,7 @@ import { closeTaskSandbox, openTaskSandbox } from "../sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
 import type { ParsedTask, RunnableTask } from "../tasks/registry.ts"
+import { runFacts } from "../tasks/run-context.ts"
 import type { RunContext, RunStatus } from "../tasks/run-context.ts"
 import { openIoClient } from "../transfer/io-client.ts"
 import { openReporter } from "../transfer/reporter.ts"
@@ -102,9 +103,8 @@ function tooLarge({ inputs }: TaskOrder, bytesMax: number): TaskFailure {
 }
 
 function runnerFailure(status: RunStatus, error: unknown) {
-  const { taskId, jobId } = status
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : null
-  log("task.error", { task_id: taskId, job_id: jobId, error: String(error), cause })
+  log("error", "task.error", { ...runFacts(status), error: String(error), cause })
   const isKnown = error instanceof RunnerError
   const code = isKnown ? error.code : ("internal" as const)
   const message = isKnown ? error.message : "The runner failed."
@@ -112,10 +112,8 @@ function runnerFailure(status: RunStatus, error: unknown) {
 }
 
 function logEnd(status: RunStatus, report: FinalReport | null): void {
-  log("task.ended", {
-    task_id: status.taskId,
-    job_id: status.jobId,
-    fence: status.fence,
+  log("info", "task.ended", {
+    ...runFacts(status),
     ending: report?.kind ?? "killed",
     code: report?.kind === "failed" ? report.failure.code : undefined,
     processing_seconds: processingSeconds(status),

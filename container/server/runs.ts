@@ -2,6 +2,7 @@ import { isLateAllocation, isPlausibleAllocation } from "../../src/contract/slot
 import { log } from "../log.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
+import { runFacts } from "../tasks/run-context.ts"
 import type { RunStatus } from "../tasks/run-context.ts"
 import { openDiskSpace } from "./disk-space.ts"
 import type { DiskRoom } from "./disk-space.ts"
@@ -101,11 +102,12 @@ function startRun(
   runner: RunnerContext,
   { room, replaced }: { room: Exclude<DiskRoom, "no room">; replaced: Promise<void> | undefined },
 ): RunEntry {
-  const { task_id: taskId, job_id: jobId, fence, work } = task.order
+  const { task_id: taskId, job_id: jobId, request_id: requestId = null, fence, work } = task.order
   const controllers = { kill: new AbortController(), interrupt: new AbortController() }
   const status: RunStatus = {
     taskId,
     jobId,
+    requestId,
     fence,
     state: "running",
     phase: "waiting",
@@ -113,7 +115,7 @@ function startRun(
     processingMs: 0,
   }
   const released = Promise.withResolvers<void>()
-  log("task.accepted", { task_id: taskId, job_id: jobId, fence, kind: work.kind })
+  log("info", "task.accepted", { ...runFacts(status), kind: work.kind })
   async function run(): Promise<void> {
     await replaced
     await runTask(task, { status, controllers, room, onReleased: released.resolve }, runner)

@@ -137,6 +137,6 @@ function withHeaders(boot: string) {
 }
 
 function toServerError(thrown: unknown): Response {
-  log("request.error", { error: String(thrown) })
+  log("error", "request.error", { error: String(thrown) })
   return refuse(500, "The runner failed.")
 }

@@ -1,6 +1,7 @@
 import { isS3Url } from "../../src/contract/s3-url.ts"
 import { importTask } from "../../src/contract/tasks/import.ts"
 import type { ImportResult, ImportWork } from "../../src/contract/tasks/import.ts"
+import { OTHER_PLAN } from "../../src/contract/other-plan.ts"
 import { makeDial } from "../egress/dial.ts"
 import { callerFailure } from "../failures.ts"
 import { formatBytes } from "../tools/format-bytes.ts"
@@ -142,7 +143,7 @@ async function* limit(
 }
 
 function tooLarge(bytesMax: number): SourceError {
-  const message = `The file is too large: at most ${formatBytes(bytesMax)} may be imported.`
+  const message = `The file is too large: at most ${formatBytes(bytesMax)} may be imported: take a smaller one, or ${OTHER_PLAN}.`
   return new SourceError("too_large", message)
 }
 

@@ -1,3 +1,4 @@
+import { OTHER_PLAN } from "../../src/contract/other-plan.ts"
 import type { RunContext } from "./run-context.ts"
 
 /** The time that the tools of a run may take together, and how much of their work is done. */
@@ -33,7 +34,9 @@ export function startRunClock(
       reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
     },
     describeLimit() {
-      const whose = order.plan === undefined ? "" : ` on the ${order.plan} plan`
+      const { plan } = order
+      const whose =
+        plan === undefined ? "" : ` on the ${plan} plan: do it in parts, or ${OTHER_PLAN}`
       return `It was stopped: ${what} may run for ${secondsMax} seconds${whose}.`
     },
   }

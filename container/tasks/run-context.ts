@@ -18,6 +18,8 @@ export type RunPhase =
 export type RunStatus = {
   taskId: string
   jobId: string
+  /** The request that made the job; null for one of an earlier version. */
+  requestId: string | null
   fence: number
   state: "running" | "done"
   phase: RunPhase
@@ -45,8 +47,12 @@ export type TaskOutcome<Result = TaskResult> = { result: Result } | TaskFailure
 
 /** Records, logs and reports that a tool started the task's own work. */
 export function markProcessStarted(context: RunContext, tool: string): void {
-  const { taskId, jobId, fence } = context.status
   context.status.processStartedAt ??= new Date().toISOString()
-  log("process.started", { task_id: taskId, job_id: jobId, fence, tool })
+  log("info", "process.started", { ...runFacts(context.status), tool })
   context.reporter.started()
+}
+
+/** What every entry of the log says of a run that it is about. */
+export function runFacts({ requestId, jobId, taskId, fence }: RunStatus) {
+  return { request_id: requestId, job_id: jobId, task_id: taskId, fence }
 }

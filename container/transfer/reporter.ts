@@ -70,7 +70,7 @@ export function openReporter(io: IoClient, boot: string, kill: AbortController):
       acceptedMs = performance.now()
     } catch (error) {
       if (performance.now() - acceptedMs > SILENCE_MS_MAX) kill.abort("lost")
-      if (!signal.aborted) log("report.lost", { kind: body.kind, error: String(error) })
+      if (!signal.aborted) log("warn", "report.lost", { kind: body.kind, error: String(error) })
     }
   }
   const sender = openProgressSender(send)
@@ -103,7 +103,7 @@ async function sendFinal(signal: AbortSignal, send: () => Promise<void>): Promis
       }
     })
   } catch (error) {
-    if (!signal.aborted) log("report.lost", { kind: "ending", error: String(error) })
+    if (!signal.aborted) log("warn", "report.lost", { kind: "ending", error: String(error) })
   }
 }
 

@@ -21,7 +21,7 @@ const SPEECH_NAMES = [
 /** Settings and secrets of the Worker that a new container of a pool is started with. */
 export function poolEnvironment(env: Env, pool: PoolName): Record<string, string> {
   return Object.fromEntries(
-    namesFor(pool).flatMap((name) => {
+    ["LOG_LEVEL" as const, ...namesFor(pool)].flatMap((name) => {
       const { [name]: value } = env
       return value ? [[name, value]] : []
     }),

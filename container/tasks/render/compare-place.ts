@@ -5,6 +5,7 @@ import { compareArguments } from "../../tools/quality/compare-arguments.ts"
 import type { Comparison } from "../../tools/quality/compare-arguments.ts"
 import { METRICS } from "../../tools/quality/metrics.ts"
 import { runFfmpeg } from "../../tools/run-ffmpeg.ts"
+import { runFacts } from "../run-context.ts"
 import type { RunContext } from "../run-context.ts"
 
 /** What measuring works with; a run has it. */
@@ -71,6 +72,5 @@ function logName(at: number): string {
 }
 
 function logFailure({ status }: MeasureContext, error: string): void {
-  const { taskId, jobId, fence } = status
-  log("quality.failed", { task_id: taskId, job_id: jobId, fence, error })
+  log("warn", "quality.failed", { ...runFacts(status), error })
 }

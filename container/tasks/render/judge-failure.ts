@@ -40,11 +40,13 @@ export async function judgeEncodeFailure(
   const { code, lines } = failed.failure
   if (needsMoreRoom(failed)) return tooLarge(code, lines)
   if (failed.blame === "ours" || !COMMAND_CODES.has(code)) return failed
-  if (await decodesAny(context, clock, source)) return { ...failed, blame: "ours" }
   const isMovie = source.format.startsWith("mov,")
   const isEncrypted =
     isMovie && (await readMovieHeader(pathIn(context.workspace, source.name))).isEncrypted
-  return isEncrypted ? encryptedPicture(lines) : undecodable(lines)
+  // Before its frames are tried: what is encrypted may look like a frame by chance.
+  if (isEncrypted) return encryptedPicture(lines)
+  if (await decodesAny(context, clock, source)) return { ...failed, blame: "ours" }
+  return undecodable(lines)
 }
 
 /** Whether a frame of the picture can be decoded. */

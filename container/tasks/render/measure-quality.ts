@@ -10,6 +10,7 @@ import type { FrameRate } from "../../tools/renditions/video-encoder.ts"
 import type { RunClock } from "../run-clock.ts"
 import { comparePlace } from "./compare-place.ts"
 import type { MeasureContext } from "./compare-place.ts"
+import { runFacts } from "../run-context.ts"
 
 /**
  * A rendition in the workspace, under the key of its output. `filters` made its frames of those of
@@ -207,6 +208,5 @@ function startStopwatch(): () => number {
 }
 
 function logLeftOut({ status }: MeasureContext, key: string): void {
-  const { taskId, jobId, fence } = status
-  log("quality.left_out", { task_id: taskId, job_id: jobId, fence, output: key })
+  log("warn", "quality.left_out", { ...runFacts(status), output: key })
 }

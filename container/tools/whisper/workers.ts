@@ -54,11 +54,16 @@ function openSpeechWorkers({
   function start(spec: WorkerSpec): Entry {
     const entry = { ...spec, worker: startWorker(spec), startedMs: performance.now(), idle: null }
     entries.add(entry)
-    log("speech.worker_started", { pid: entry.worker.pid })
+    log("info", "speech.worker_started", { pid: entry.worker.pid })
     void entry.worker.ended.then(({ exitCode, signal, cause }) => {
       stopWaiting(entry)
       entries.delete(entry)
-      log("speech.worker_ended", { pid: entry.worker.pid, exit_code: exitCode, signal, cause })
+      log("info", "speech.worker_ended", {
+        pid: entry.worker.pid,
+        exit_code: exitCode,
+        signal,
+        cause,
+      })
     })
     return entry
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { isSiteAllowed } from "../../../src/contract/allowed-site.ts"
 import { checkUserUrl } from "../../../src/contract/user-url.ts"
+import { OTHER_PLAN } from "../../../src/contract/other-plan.ts"
 import { RATE_LIMITS } from "../../egress/rate-limits.ts"
 import type { RateLimits } from "../../egress/rate-limits.ts"
 import { RunnerError, callerFailure } from "../../failures.ts"
@@ -91,7 +92,7 @@ function explainEnd(
     throw new RunnerError("disk_full", "It was stopped: the disk has no room for the media.")
   }
   if (isLarge) {
-    const sentence = `The video has more than the ${formatBytes(bytesMax)} that a file may have: ask for a lower quality, or for a part of it.`
+    const sentence = `The video has more than the ${formatBytes(bytesMax)} that a file may have: ask for a lower quality, for a part of it, or ${OTHER_PLAN}.`
     return callerFailure("too_large", sentence)
   }
   if (slowRate !== null) {

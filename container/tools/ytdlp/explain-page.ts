@@ -1,5 +1,6 @@
 import { failureCode } from "../../../src/contract/failure.ts"
 import type { FailureCode } from "../../../src/contract/failure.ts"
+import { OTHER_PLAN } from "../../../src/contract/other-plan.ts"
 import { adviseOn } from "../../egress/advise.ts"
 import type { EgressError } from "../../egress/dial.ts"
 import { callerFailure } from "../../failures.ts"
@@ -98,7 +99,7 @@ function byRule(code: FailureCode): Judgement {
 
 function tooLarge(bytes: number | null, bytesMax: number): Judgement {
   const has = bytes === null ? "more" : formatBytes(bytes)
-  const sentence = `The video has ${has}, and a file may have at most ${formatBytes(bytesMax)}: ask for a lower quality, or for a part of it.`
+  const sentence = `The video has ${has}, and a file may have at most ${formatBytes(bytesMax)}: ask for a lower quality, for a part of it, or ${OTHER_PLAN}.`
   return { code: "too_large", sentence }
 }
 

@@ -77,11 +77,11 @@ export function startYtdlpUpdate(
     try {
       state.folder = await findOrInstall(options)
       state.health = { version, state: "installed", problem: null }
-      log("ytdlp.updated", { version, built_in: state.folder === null })
+      log("info", "ytdlp.updated", { version, built_in: state.folder === null })
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error)
       state.health = { version, state: "failed", problem }
-      log("ytdlp.update_failed", { version, error: problem })
+      log("error", "ytdlp.update_failed", { version, error: problem })
       throw error
     } finally {
       firstTry.resolve()
@@ -104,6 +104,6 @@ async function findOrInstall(options: InstallOptions): Promise<string | null> {
 
 /** The setting cannot be read: the built-in version serves, and the health says why. */
 function refusedUpdate(problem: string): YtdlpUpdate {
-  log("ytdlp.update_failed", { error: problem })
+  log("error", "ytdlp.update_failed", { error: problem })
   return { ...NO_UPDATE, health: () => ({ version: null, state: "failed", problem }) }
 }

@@ -1,0 +1,142 @@
+import { Counter, Histogram, Registry } from "prom-client"
+import { settingsOf } from "./env.ts"
+import type { Env } from "./env.ts"
+import { logError } from "./log.ts"
+
+/** What is counted. Routes are patterns, never paths: what has an id in it would have no end. */
+export type CountedEvent =
+  | { event: "request"; method: string; route: string; status: number; durationMs: number }
+  | {
+      event: "job"
+      kind: string
+      state: string
+      errorCode: string | null
+      /** From its creation to its first run, or to its end where there was none. */
+      waitMs: number
+      /** From its first run to its end. */
+      runMs: number | null
+    }
+  | { event: "webhook_try"; outcome: string; durationMs: number }
+  | { event: "upload"; bytes: number }
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+const QUICK_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const SLOW_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
+
+/**
+ * What was counted in this process, which is all of it on one machine: there one isolate has the
+ * Worker and its objects. It begins anew with the process.
+ */
+export const counted = new Registry()
+
+const requests = counter("lathe_requests_total", "Requests that were answered.", [
+  "method",
+  "route",
+  "status",
+])
+const requestSeconds = histogram(
+  "lathe_request_duration_seconds",
+  "From a request to the begin of its answer.",
+  { labelNames: ["route"], buckets: QUICK_SECONDS },
+)
+const jobs = counter("lathe_jobs_ended_total", "Jobs that ended.", ["kind", "state", "error_code"])
+const jobWaits = histogram(
+  "lathe_job_wait_seconds",
+  "From the creation of a job to its first run, or to its end without one.",
+  { labelNames: ["kind"], buckets: SLOW_SECONDS },
+)
+const jobRuns = histogram("lathe_job_run_seconds", "From the first run of a job to its end.", {
+  labelNames: ["kind"],
+  buckets: SLOW_SECONDS,
+})
+const webhookTries = counter(
+  "lathe_webhook_tries_total",
+  "Tries of webhooks, by what their deliveries were afterwards.",
+  ["outcome"],
+)
+const webhookSeconds = histogram(
+  "lathe_webhook_try_duration_seconds",
+  "From a try of a webhook to the end of its answer.",
+  { labelNames: [], buckets: QUICK_SECONDS },
+)
+const uploads = counter("lathe_uploads_total", "Files that were uploaded.", [])
+const uploadBytes = counter("lathe_upload_bytes_total", "Bytes of files that were uploaded.", [])
+
+/** Counts an event: in Analytics Engine, or in this process on one machine. Never throws. */
+export function countEvent(env: Env, happened: CountedEvent): void {
+  try {
+    if (settingsOf(env).RUNNER_ORIGIN === undefined) {
+      env.METRICS?.writeDataPoint(dataPointOf(happened))
+    } else countHere(happened)
+  } catch (error) {
+    logError("metrics.not_counted", { counted: happened.event, error })
+  }
+}
+
+function countHere(happened: CountedEvent): void {
+  if (happened.event === "request") {
+    const { method, route, status, durationMs } = happened
+    requests.inc({ method: methodOf(method), route, status: classOf(status) })
+    requestSeconds.observe({ route }, durationMs / 1000)
+  } else if (happened.event === "job") {
+    const { kind, state, errorCode, waitMs, runMs } = happened
+    jobs.inc({ kind, state, error_code: errorCode ?? "" })
+    jobWaits.observe({ kind }, waitMs / 1000)
+    if (runMs !== null) jobRuns.observe({ kind }, runMs / 1000)
+  } else if (happened.event === "webhook_try") {
+    webhookTries.inc({ outcome: happened.outcome })
+    webhookSeconds.observe(happened.durationMs / 1000)
+  } else {
+    uploads.inc()
+    uploadBytes.inc(happened.bytes)
+  }
+}
+
+/**
+ * An event as Analytics Engine has it. The first blob and the index are the event, and the first
+ * double is 1; docs/operate.md has the others, whose order never changes.
+ */
+export function dataPointOf(happened: CountedEvent): AnalyticsEngineDataPoint {
+  const [blobs, doubles] = columnsOf(happened)
+  return { indexes: [happened.event], blobs: [happened.event, ...blobs], doubles: [1, ...doubles] }
+}
+
+function columnsOf(happened: CountedEvent): [string[], number[]] {
+  switch (happened.event) {
+    case "request": {
+      const { method, route, status, durationMs } = happened
+      return [[methodOf(method), route, classOf(status)], [durationMs]]
+    }
+    case "job": {
+      const { kind, state, errorCode, waitMs, runMs } = happened
+      return [
+        [kind, state, errorCode ?? ""],
+        [waitMs, runMs ?? 0],
+      ]
+    }
+    case "webhook_try":
+      return [[happened.outcome], [happened.durationMs]]
+    case "upload":
+      return [[], [happened.bytes]]
+  }
+}
+
+function methodOf(method: string): string {
+  return METHODS.has(method) ? method : "OTHER"
+}
+
+function classOf(status: number): string {
+  return `${Math.floor(status / 100)}xx`
+}
+
+function counter<Label extends string>(name: string, help: string, labelNames: Label[]) {
+  return new Counter({ name, help, labelNames, registers: [counted] })
+}
+
+function histogram<Label extends string>(
+  name: string,
+  help: string,
+  { labelNames, buckets }: { labelNames: Label[]; buckets: number[] },
+) {
+  return new Histogram({ name, help, labelNames, buckets, registers: [counted] })
+}
