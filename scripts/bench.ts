@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { benchAuth } from "./bench/auth.ts"
 import { benchContainer } from "./bench/container.ts"
+import { benchDashboard } from "./bench/dashboard/dashboard.ts"
 import { benchDownload } from "./bench/download.ts"
 import { benchBitrate } from "./bench/bitrate/bitrate.ts"
 import { benchEncode } from "./bench/encode.ts"
@@ -9,6 +12,7 @@ import { formatFigures } from "./bench/figure.ts"
 import type { Figure } from "./bench/figure.ts"
 import { benchImport } from "./bench/import.ts"
 import { benchLayout } from "./bench/layout/layout.ts"
+import { benchLimits } from "./bench/limits/limits.ts"
 import { openBenchScope } from "./bench/scope.ts"
 import type { BenchScope } from "./bench/scope.ts"
 import { benchNormalize } from "./bench/normalize/normalize.ts"
@@ -36,13 +40,24 @@ type Bench = {
 const BENCH_MS_MAX = 180_000
 const ALL_MS_MAX = 480_000
 const BITRATE_MS_MAX = 900_000
+/** What the load of the limits takes beside its own time. */
+const LIMITS_MS_MORE = 120_000
+const LOAD_SECONDS_MIN = 60
 const NORMALIZE_MS_MAX = 600_000
 const QUALITY_MS_MAX = 900_000
 const RENDITIONS_MS_MAX = 600_000
 /** Mostly of an hour of speech. */
 const TRANSCRIBE_MS_MAX = 1_500_000
 
+/** Benchmarks by name, and how long the load of the limits lasts: 5 minutes unless told. */
+const { values: options, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: "string", default: "300" } },
+})
+const loadSeconds = Number(options.seconds)
+
 const benches: Bench[] = [
+  { name: "auth", run: benchAuth },
   { name: "submit", run: benchSubmit },
   { name: "start", run: benchStart },
   { name: "sandbox", run: benchSandbox },
@@ -55,7 +70,14 @@ const benches: Bench[] = [
   { name: "fetch", run: benchFetch },
   { name: "fairness", run: benchFairness },
   { name: "webhook", run: benchWebhook },
+  { name: "dashboard", run: benchDashboard },
   { name: "layout", run: benchLayout },
+  {
+    name: "limits",
+    run: (scope) => benchLimits(scope, loadSeconds),
+    isOnlyNamed: true,
+    timeLimitMs: loadSeconds * 1000 + LIMITS_MS_MORE,
+  },
   { name: "normalize", run: benchNormalize, isOnlyNamed: true, timeLimitMs: NORMALIZE_MS_MAX },
   { name: "quality", run: benchQuality, isOnlyNamed: true, timeLimitMs: QUALITY_MS_MAX },
   { name: "renditions", run: benchRenditions, isOnlyNamed: true, timeLimitMs: RENDITIONS_MS_MAX },
@@ -69,7 +91,10 @@ const benches: Bench[] = [
 ]
 
 await runScript(async () => {
-  const chosen = chooseBenches(process.argv.slice(2))
+  const chosen = chooseBenches(names)
+  if (!(loadSeconds >= LOAD_SECONDS_MIN)) {
+    throw new CliError(`The load lasts --seconds=${LOAD_SECONDS_MIN} at least.`)
+  }
   await ensureSetUp()
   const endsAt = Date.now() + ALL_MS_MAX
   const figures: Figure[] = []

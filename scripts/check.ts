@@ -15,6 +15,10 @@ const checks: Check[] = [
   { name: "types of runner and scripts", run: () => runTool("tsc", []) },
   { name: "types of the Worker", run: () => runTool("tsc", ["--project", "src"]) },
   { name: "types of the Worker's tests", run: () => runTool("tsc", ["--project", "test"]) },
+  {
+    name: "types of the dashboard's scripts",
+    run: () => runTool("tsc", ["--project", "src/dashboard/assets"]),
+  },
   { name: "dead code", run: () => runTool("knip", []) },
 ]
 

@@ -4,6 +4,7 @@ import { deriveConfig, writeConfig } from "./deploy/config.ts"
 import { parseFlags, USAGE } from "./deploy/flags.ts"
 import { opensOperatorRoutes, untilLive } from "./deploy/live.ts"
 import { toolVersions } from "./deploy/machine.ts"
+import { tellOfMail } from "./deploy/mail.ts"
 import { migrate } from "./deploy/migrate.ts"
 import { rehearse } from "./deploy/rehearsal.ts"
 import { makeResources } from "./deploy/resources.ts"
@@ -25,6 +26,7 @@ await runScript(async () => {
     const deployment = await checkEverything(process.env, stateDir)
     console.log(`Checked: ${toolVersions()}, Docker, account ${deployment.api.accountId}.`)
     console.log(`Settings: ${describeSettings(deployment.vars)}.`)
+    for (const sentence of tellOfMail(deployment)) console.log(`Mail: ${sentence}`)
     await deploy(deployment, flags.rotatesOperatorToken)
     await printNextSteps(deployment)
   }

@@ -1,12 +1,19 @@
+import { formatKeys } from "./keys/key-table.ts"
 import { parseCommand } from "./keys/command.ts"
 import type { Command } from "./keys/command.ts"
-import { changePlan, createKey, listKeys, revokeKey } from "./keys/operator.ts"
-import type { ListedKey, Operator } from "./keys/operator.ts"
+import {
+  appointOperator,
+  changePlan,
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+} from "./keys/operator.ts"
+import type { Operator } from "./keys/operator.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { findOperatorToken } from "./local/deployment-record.ts"
 import { readServiceConfig } from "./local/service-config.ts"
 import { storedSecrets } from "./local/secrets.ts"
-import { formatTable } from "./local/table.ts"
 
 await runScript(async () => {
   const command = parseCommand(process.argv.slice(2))
@@ -16,15 +23,19 @@ await runScript(async () => {
 
 async function run(command: Command, operator: Operator): Promise<void> {
   if (command.kind === "create") {
-    const { account, plan } = command
-    const made = await createKey(operator, { account, ...(plan && { plan }) })
+    const made = await createKey(operator, command.wanted)
     console.log(`Key ${made.id} of account ${made.account} (${made.plan}); it is shown only now:`)
     console.log(made.key)
     return
   }
   if (command.kind === "list") {
-    const rows = (await listKeys(operator)).map(rowOf)
-    console.log(formatTable([["ID", "KEY", "ACCOUNT", "PLAN", "CREATED", "REVOKED"], ...rows]))
+    console.log(formatKeys(await listKeys(operator)))
+    return
+  }
+  if (command.kind === "rotate") {
+    const made = await rotateKey(operator, command)
+    console.log(`Key ${made.id} takes the place of ${command.id}; it is shown only now:`)
+    console.log(made.key)
     return
   }
   if (command.kind === "plan") {
@@ -33,13 +44,16 @@ async function run(command: Command, operator: Operator): Promise<void> {
     console.log(`Account ${account} has the plan ${plan}.`)
     return
   }
+  if (command.kind === "operator") {
+    const link = await appointOperator(operator, command.email)
+    console.log(
+      `${command.email} is an operator. Set a password by this link, once, within a day; one that is set counts until then:`,
+    )
+    console.log(link)
+    return
+  }
   await revokeKey(operator, command.id)
   console.log(`Key ${command.id} is revoked.`)
-}
-
-function rowOf(key: ListedKey): string[] {
-  const { id, prefix, account, plan, created_at, revoked_at } = key
-  return [id, `${prefix}…`, account, plan, created_at, revoked_at ?? ""]
 }
 
 function findOperator(remote: string | undefined): Operator {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import pWaitFor from "p-wait-for"
-import { z } from "zod"
 import { buildImage, docker, runScriptIn } from "../image/docker.ts"
 import { findEngine } from "../image/engine.ts"
 import { startImageService } from "../image/service.ts"
 import type { ImageService } from "../image/service.ts"
+import { readRunnerLine } from "../local/runner-line.ts"
+import type { RunnerLine } from "../local/runner-line.ts"
 import type { Caller } from "./caller.ts"
 import { formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
@@ -96,8 +97,8 @@ async function measureEncode({ service, caller }: Target, scope: BenchScope): Pr
     })
     await untilSuccess(caller, `/v1/commands/${id}`, { pollMs: POLL_MS })
     const ended = await findLogged(service, "task.ended", id)
-    times.task.push(timeOf(ended) - timeOf(await findLogged(service, "task.accepted", id)))
-    times.encode.push((ended.processing_seconds ?? 0) * 1000)
+    times.task.push(ended.atMs - (await findLogged(service, "task.accepted", id)).atMs)
+    times.encode.push((ended.processingSeconds ?? 0) * 1000)
     times.bare.push(Number(await runScriptIn(container, BARE)))
   }
   const [task, encode, bare] = [median(times.task), median(times.encode), median(times.bare)]
@@ -138,41 +139,23 @@ async function acceptMs({ service, caller }: Target): Promise<number> {
     output_files: { out_1: "out.mp4" },
   })
   await untilSuccess(caller, `/v1/commands/${id}`)
-  return timeOf(await findLogged(service, "task.accepted", id)) - beganAt
+  return (await findLogged(service, "task.accepted", id)).atMs - beganAt
 }
 
-const line = z.object({
-  event: z.string(),
-  at: z.iso.datetime(),
-  job_id: z.string(),
-  processing_seconds: z.number().optional(),
-})
-
-type RunnerEvent = z.infer<typeof line>
-
-/** Comparable with this process's clock, since a container shares it. */
-function timeOf({ at }: RunnerEvent): number {
-  return Date.parse(at)
-}
-
-/** An event that the runner logged of a job; waits for it. */
+/** An event that the runner logged of a job, by the clock of this machine too; waits for it. */
 async function findLogged(
   service: ImageService,
   event: string,
   jobId: string,
-): Promise<RunnerEvent> {
+): Promise<RunnerLine> {
   const message = `no runner logged ${event} of ${jobId}`
-  return await pWaitFor<RunnerEvent>(
+  return await pWaitFor<RunnerLine>(
     async () => {
       const [container = ""] = await service.containers()
-      const lines = (await docker("logs", container)).split("\n").map(parseLine)
-      const found = lines.find((each) => each?.event === event && each.job_id === jobId)
-      return found !== undefined && pWaitFor.resolveWith(found)
+      const lines = (await docker("logs", container)).split("\n").map(readRunnerLine)
+      const found = lines.find((each) => each?.event === event && each.jobId === jobId)
+      return found ? pWaitFor.resolveWith(found) : false
     },
     { interval: LOG_POLL_MS, timeout: { milliseconds: EVENT_MS_MAX, message } },
   )
-}
-
-function parseLine(text: string) {
-  return text.startsWith("{") ? line.safeParse(JSON.parse(text)).data : undefined
 }

@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events"
-import { z } from "zod"
-import { parseJson } from "../local/parse-json.ts"
+import { readRunnerLine } from "../local/runner-line.ts"
 import { startServiceProcess } from "../local/service-process.ts"
 import { openCaller } from "./caller.ts"
 import type { Caller } from "./caller.ts"
@@ -20,8 +19,6 @@ export type BenchService = {
   whenLogged: (event: string, jobId: string) => Promise<number>
   stop(): Promise<void>
 }
-
-const runnerLine = z.object({ event: z.string(), at: z.iso.datetime(), job_id: z.string() })
 
 /** Starts the service; on the state folder of an earlier one it continues that one's jobs. */
 export async function startBenchService(
@@ -64,11 +61,11 @@ function readEvents(onLine: (listener: (line: string) => void) => void) {
   const said = new Map<string, number>()
   const emitter = new EventEmitter().setMaxListeners(0)
   onLine((line) => {
-    const { data } = runnerLine.safeParse(parseJson(line))
-    if (!data) return
-    const name = `${data.event} ${data.job_id}`
+    const read = readRunnerLine(line)
+    if (!read) return
+    const name = `${read.event} ${read.jobId}`
     if (said.has(name)) return
-    said.set(name, Date.parse(data.at))
+    said.set(name, read.atMs)
     emitter.emit(name)
   })
   return async (event: string, jobId: string): Promise<number> => {

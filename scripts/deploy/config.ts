@@ -37,6 +37,7 @@ const config = z.looseObject({
     }),
   ),
   r2_buckets: z.array(z.looseObject({ bucket_name: z.string() })),
+  analytics_engine_datasets: z.array(z.looseObject({ dataset: z.string() })),
   queues: z.looseObject({
     producers: z.array(z.looseObject({ queue: z.string() })),
     consumers: z.array(
@@ -83,6 +84,11 @@ export function deriveConfig(deployment: {
     r2_buckets: source.r2_buckets.map((bucket) => ({
       ...bucket,
       bucket_name: renamed(bucket.bucket_name, name),
+    })),
+    analytics_engine_datasets: source.analytics_engine_datasets.map((one) => ({
+      ...one,
+      // Queries name it, and a name in SQL has no hyphens.
+      dataset: renamed(one.dataset, name).replaceAll("-", "_"),
     })),
     queues: {
       ...source.queues,

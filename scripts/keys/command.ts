@@ -1,20 +1,30 @@
 import { parseArgs } from "node:util"
-import { PLANS } from "../../src/plans.ts"
-import type { Plan } from "../../src/plans.ts"
+import { BUILT_IN_PLANS } from "../../src/plans.ts"
+import { SCOPES } from "../../src/scopes.ts"
 import { CliError } from "../local/cli-error.ts"
+import { parseExpiry, parseScopes } from "./key-options.ts"
+import type { NewKey } from "./operator.ts"
 
 export type Command = { remote?: string } & (
-  | { kind: "create"; account: string; plan?: Plan }
+  | { kind: "create"; wanted: NewKey }
   | { kind: "list" }
+  | { kind: "rotate"; id: string; overlapSeconds?: number }
   | { kind: "revoke"; id: string }
-  | { kind: "plan"; account: string; plan: Plan }
+  | { kind: "plan"; account: string; plan: string }
+  | { kind: "operator"; email: string }
 )
 
+/** The service knows what other plans the operator made, and judges the name. */
+const PLANS = [...BUILT_IN_PLANS, "PLAN"].join("|")
+
 const USAGE = `Usage:
-  npm run keys -- create --account NAME [--plan ${PLANS.join("|")}]
+  npm run keys -- create --account NAME [--plan ${PLANS}]
+      [--name NAME] [--scopes ${SCOPES.join(",")}] [--expires DAYS|DATE]
   npm run keys -- list
+  npm run keys -- rotate ID [--overlap SECONDS]
   npm run keys -- revoke ID
-  npm run keys -- plan NAME ${PLANS.join("|")}
+  npm run keys -- plan NAME ${PLANS}
+  npm run keys -- operator EMAIL
 --remote URL asks a deployment: with OPERATOR_TOKEN, else the token that npm run deploy kept here.`
 
 /** Parses the command line; throws a CliError with the usage where it is not valid. */
@@ -22,15 +32,15 @@ export function parseCommand(words: string[]): Command {
   const { values, positionals } = parseWords(words)
   const [kind, id, ...rest] = positionals
   const remote = values.remote === undefined ? {} : { remote: originOf(values.remote) }
+  requireOwnOptions(kind, values)
   if (kind === "create" && id === undefined) {
-    if (!values.account) throw misused("create needs --account NAME.")
-    const plan = values.plan === undefined ? {} : { plan: planOf("--plan", values.plan) }
-    return { ...remote, kind, account: values.account, ...plan }
-  }
-  if (kind !== "create" && (values.account !== undefined || values.plan !== undefined)) {
-    throw misused("--account and --plan belong to create.")
+    return { ...remote, kind, wanted: newKeyOf(values) }
   }
   if (kind === "list" && id === undefined) return { ...remote, kind }
+  if (kind === "rotate" && rest.length === 0) {
+    if (id === undefined) throw misused("rotate needs the ID of a key, as list shows it.")
+    return { ...remote, kind, id, ...overlapOf(values) }
+  }
   if (kind === "revoke" && rest.length === 0) {
     if (id === undefined) throw misused("revoke needs the ID of a key, as list shows it.")
     return { ...remote, kind, id }
@@ -40,7 +50,11 @@ export function parseCommand(words: string[]): Command {
     if (id === undefined || plan === undefined) {
       throw misused("plan needs the NAME of an account, as list shows it, and a plan.")
     }
-    return { ...remote, kind, account: id, plan: planOf("PLAN", plan) }
+    return { ...remote, kind, account: id, plan }
+  }
+  if (kind === "operator" && rest.length === 0) {
+    if (id === undefined) throw misused("operator needs the EMAIL of who is to be one.")
+    return { ...remote, kind, email: id }
   }
   throw misused(kind === undefined ? "No command." : `Not a command: ${positionals.join(" ")}.`)
 }
@@ -53,6 +67,10 @@ function parseWords(words: string[]) {
       options: {
         account: { type: "string" },
         plan: { type: "string" },
+        name: { type: "string" },
+        scopes: { type: "string" },
+        expires: { type: "string" },
+        overlap: { type: "string" },
         remote: { type: "string" },
       },
     })
@@ -61,10 +79,48 @@ function parseWords(words: string[]) {
   }
 }
 
-function planOf(where: string, text: string): Plan {
-  const plan = PLANS.find((known) => known === text)
-  if (plan === undefined) throw misused(`${where} is one of ${PLANS.join(", ")}.`)
-  return plan
+type Values = ReturnType<typeof parseWords>["values"]
+
+/** The one command that each option belongs to; --remote is everyone's. */
+const COMMAND_OF: Record<Exclude<keyof Values, "remote">, Command["kind"]> = {
+  account: "create",
+  plan: "create",
+  name: "create",
+  scopes: "create",
+  expires: "create",
+  overlap: "rotate",
+}
+
+function requireOwnOptions(kind: string | undefined, values: Values): void {
+  const given = new Set(Object.keys(values))
+  for (const [option, command] of Object.entries(COMMAND_OF)) {
+    if (given.has(option) && kind !== command) throw misused(`--${option} belongs to ${command}.`)
+  }
+}
+
+function newKeyOf({ account, plan, name, scopes, expires }: Values): NewKey {
+  if (!account) throw misused("create needs --account NAME.")
+  const [list, expires_at] = [
+    scopes === undefined ? undefined : parseScopes(scopes),
+    expires === undefined ? undefined : parseExpiry(expires, Date.now()),
+  ]
+  if (list === null) throw misused(`--scopes takes ${SCOPES.join(", ")}, by commas.`)
+  if (expires_at === null) {
+    throw misused("--expires takes days, or a date in the future such as 2027-01-31.")
+  }
+  return {
+    account,
+    ...(plan !== undefined && { plan }),
+    ...(name !== undefined && { name }),
+    ...(list && { scopes: list }),
+    ...(expires_at !== undefined && { expires_at }),
+  }
+}
+
+function overlapOf({ overlap }: Values): { overlapSeconds?: number } {
+  if (overlap === undefined) return {}
+  if (!/^\d{1,9}$/.test(overlap)) throw misused("--overlap takes seconds.")
+  return { overlapSeconds: Number(overlap) }
 }
 
 function originOf(text: string): string {

@@ -1,6 +1,5 @@
 import { z } from "zod"
-import { PLANS } from "../../src/plans.ts"
-import type { Plan } from "../../src/plans.ts"
+import type { Scope } from "../../src/scopes.ts"
 import { CliError } from "../local/cli-error.ts"
 
 const ANSWER_WITHIN_MS = 30_000
@@ -12,25 +11,46 @@ const listedKey = z.object({
   id: z.string(),
   prefix: z.string(),
   account: z.string(),
-  plan: z.enum(PLANS),
+  plan: z.string(),
+  name: z.string(),
+  scopes: z.array(z.string()),
   created_at: z.string(),
-  revoked_at: z.string().nullish(),
+  last_used_at: z.string().nullable(),
+  expires_at: z.string().nullable(),
+  revoked_at: z.string().nullable(),
 })
-const createdKey = listedKey.omit({ revoked_at: true }).extend({ key: z.string() })
+const createdKey = listedKey.extend({ key: z.string() })
+const rotatedKey = z.object({ id: z.string(), key: z.string() })
 const problem = z.object({ message: z.string() })
+
+/** What the operator wants of a new key; what is left out is as the service has it by default. */
+export type NewKey = {
+  account: string
+  plan?: string
+  name?: string
+  scopes?: Scope[]
+  expires_at?: string
+}
 
 export type ListedKey = z.infer<typeof listedKey>
 export type CreatedKey = z.infer<typeof createdKey>
 
-export async function createKey(
-  operator: Operator,
-  wanted: { account: string; plan?: Plan },
-): Promise<CreatedKey> {
+export async function createKey(operator: Operator, wanted: NewKey): Promise<CreatedKey> {
   return createdKey.parse(await ask(operator, "POST", "/operator/keys", wanted))
 }
 
 export async function listKeys(operator: Operator): Promise<ListedKey[]> {
   return z.array(listedKey).parse(await ask(operator, "GET", "/operator/keys"))
+}
+
+/** Makes a key in the place of another, which counts for an overlap yet. */
+export async function rotateKey(
+  operator: Operator,
+  { id, overlapSeconds }: { id: string; overlapSeconds?: number | undefined },
+): Promise<z.infer<typeof rotatedKey>> {
+  const path = `/operator/keys/${encodeURIComponent(id)}/rotate`
+  const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds }
+  return rotatedKey.parse(await ask(operator, "POST", path, body))
 }
 
 export async function revokeKey(operator: Operator, id: string): Promise<void> {
@@ -40,9 +60,15 @@ export async function revokeKey(operator: Operator, id: string): Promise<void> {
 /** Gives an account another plan; giving it the one that it has changes nothing. */
 export async function changePlan(
   operator: Operator,
-  wanted: { account: string; plan: Plan },
+  wanted: { account: string; plan: string },
 ): Promise<void> {
   await ask(operator, "PUT", "/operator/plans", wanted)
+}
+
+/** Makes the user of an email an operator; answers the link to set its password, which works once. */
+export async function appointOperator(operator: Operator, email: string): Promise<string> {
+  const answer = await ask(operator, "POST", "/operator/operators", { email })
+  return z.object({ link: z.url() }).parse(answer).link
 }
 
 /** The JSON of an answer; throws a CliError with the service's message where it is an error. */

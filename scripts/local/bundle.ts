@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join, resolve } from "node:path"
 import { build } from "esbuild"
@@ -20,7 +21,7 @@ export async function bundleWorker(
     define,
     keepNames: true,
     logLevel: "warning",
-    plugins: [nodeBuiltins],
+    plugins: [nodeBuiltins, textModules],
   })
   const [file] = outputFiles
   if (!file) throw new Error("esbuild wrote no file")
@@ -37,6 +38,17 @@ limitWorker(worker, env.DB)
 export * from ${entry}
 export { default } from ${entry}
 `
+}
+
+/** Files that the dashboard sends as they are, which [[rules]] of wrangler.toml make texts, too. */
+export const textModules: Plugin = {
+  name: "text-modules",
+  setup(builder) {
+    builder.onLoad({ filter: /(?:\.css|\.client\.js)$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8"),
+      loader: "text",
+    }))
+  },
 }
 
 /**

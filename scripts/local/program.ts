@@ -29,6 +29,8 @@ export type Program = AsyncDisposable & {
   exited: Promise<number | NodeJS.Signals>
   /** Calls back with each line of its stdout from now on. */
   onLine(listener: (line: string) => void): void
+  /** Calls back with each line of its stderr from now on. */
+  onErrorLine(listener: (line: string) => void): void
   /** The last lines of its stdout and then of its stderr. */
   tail(): { stdout: string; stderr: string }
 }
@@ -52,6 +54,7 @@ export function startProgram(options: ProgramOptions): Program {
     pid: child.pid ?? 0,
     exited,
     onLine: (listener) => void lines.on("line", listener),
+    onErrorLine: (listener) => void errorLines.on("line", listener),
     tail: () => ({ stdout: tails.stdout.join("\n"), stderr: tails.stderr.join("\n") }),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return

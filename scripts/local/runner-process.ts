@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../setup/speech.ts"
 import { FETCH_PYTHON_PATH } from "../setup/yt-dlp.ts"
 import { pickVariables } from "./environment.ts"
+import { log } from "./log.ts"
 import { diesWithParent } from "./parent-death.ts"
 
 const KILL_AFTER_MS = 10_000
@@ -14,6 +15,7 @@ const RESTART_DELAY_MAX_MS = 5000
 /** Variables of this process that the runner sees too; no other one reaches it. */
 const PASSED_ON = [
   "PATH",
+  "LOG_LEVEL",
   "FFMPEG_PATH",
   "FFPROBE_PATH",
   "TOOL_MEMORY_BYTES_MAX",
@@ -86,7 +88,8 @@ async function keepRunning(options: RunnerOptions, signal: AbortSignal): Promise
     const how = await runOnce(options, signal)
     if (signal.aborted) return
     quickDeaths = Date.now() - bornAt < QUICK_DEATH_MS ? quickDeaths + 1 : 0
-    console.error(`The runner ended (${how}) and is started again.`)
+    const message = `The runner ended (${how}) and is started again.`
+    log("error", "runner.restarted", { message })
     await sleep(restartDelayMs(quickDeaths), undefined, { signal }).catch(() => undefined)
   }
 }

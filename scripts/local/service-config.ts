@@ -12,6 +12,10 @@ const variables = z.object({
   RUNNER_CAPACITY: z.coerce.number().int().positive().default(availableParallelism()),
   SWEEP_SECONDS: z.coerce.number().positive().default(60),
   REFUSE_PUBLIC_HOSTS: z.stringbool().default(false),
+  CLIENT_ADDRESS_HEADER: z
+    .string()
+    .regex(/^[a-z0-9-]+$/i)
+    .optional(),
 })
 
 const expectations = {
@@ -21,6 +25,7 @@ const expectations = {
   RUNNER_CAPACITY: "a whole number above 0",
   SWEEP_SECONDS: "a number above 0",
   REFUSE_PUBLIC_HOSTS: "true or false",
+  CLIENT_ADDRESS_HEADER: "the name of a header",
 }
 
 export type ServiceConfig = {
@@ -34,6 +39,8 @@ export type ServiceConfig = {
   sweepEveryMs: number
   /** Whether the Worker calls no hosts but ALLOWED_PRIVATE_HOSTS, for webhooks and for inputs. */
   refusesPublicHosts: boolean
+  /** The header in which a proxy in front says whose request it is; it is believed. */
+  clientAddressHeader?: string
 }
 
 /** How the local service is to run, as the environment says; throws a CliError on a bad value. */
@@ -48,6 +55,9 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
     runnerCapacity: data.RUNNER_CAPACITY,
     sweepEveryMs: data.SWEEP_SECONDS * 1000,
     refusesPublicHosts: data.REFUSE_PUBLIC_HOSTS,
+    ...(data.CLIENT_ADDRESS_HEADER !== undefined && {
+      clientAddressHeader: data.CLIENT_ADDRESS_HEADER.toLowerCase(),
+    }),
   }
 }
 

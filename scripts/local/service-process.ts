@@ -1,6 +1,5 @@
 import { createKey } from "../keys/operator.ts"
 import type { Operator } from "../keys/operator.ts"
-import type { Plan } from "../../src/plans.ts"
 import { toolEnvironment } from "./environment.ts"
 import { freePort } from "./ports.ts"
 import { startProgram, untilReadyLine } from "./program.ts"
@@ -32,10 +31,12 @@ export type ServiceProcess = AsyncDisposable & {
   operator: Operator
   /** Calls back with each line that it prints from now on. */
   onLine: Program["onLine"]
+  /** The same for what it complains of. */
+  onErrorLine: Program["onErrorLine"]
   /** The last lines that it has printed. */
   tail: Program["tail"]
   /** Makes a key of an account, which is made too where it is new. */
-  makeKey(account: string, plan?: Plan): Promise<string>
+  makeKey(account: string, plan?: string): Promise<string>
 }
 
 /** Starts the service on a free port and returns once it serves. */
@@ -72,6 +73,7 @@ export async function startServiceProcess(
     pid: program.pid,
     operator,
     onLine: (listener) => program.onLine(listener),
+    onErrorLine: (listener) => program.onErrorLine(listener),
     tail: () => program.tail(),
     async makeKey(account, plan) {
       return (await createKey(operator, { account, ...(plan && { plan }) })).key

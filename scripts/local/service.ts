@@ -1,10 +1,12 @@
 import { join } from "node:path"
 import type { Miniflare } from "miniflare"
+import { hideSecrets } from "../../src/contract/redact.ts"
 import { problemsOfSecrets, settingNames, settings, workerSecretNames } from "../../src/settings.ts"
 import { CliError } from "./cli-error.ts"
 import { pickVariables } from "./environment.ts"
 import { untilHealthy } from "./health.ts"
 import { lockStateDir } from "./lock.ts"
+import { log } from "./log.ts"
 import { migrate } from "./migrate.ts"
 import type { ServiceConfig } from "./service-config.ts"
 import { startFront } from "./front/start.ts"
@@ -40,6 +42,7 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
 
   const secrets = loadSecrets(config.stateDir, process.env)
   const endpoint = { port: await freePort(), token: randomText(), announceToken: randomText() }
+  hideSecrets([...Object.values(secrets), endpoint.token, endpoint.announceToken])
   const bindings = bindingsFor(config, secrets, endpoint)
   const sockets = started.use(await makeTempFolder("sockets"))
   const { PUBLIC_ORIGIN: publicOrigin, UPLOAD_IDLE_SECONDS: idleSeconds } = settings.parse(bindings)
@@ -79,7 +82,7 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
 
 async function sweepAgain(worker: Miniflare): Promise<void> {
   await runCron(worker).catch((error: unknown) => {
-    console.error(`The sweep after a restart failed: ${String(error)}`)
+    log("error", "sweep.failed", { after: "restart", error: String(error) })
   })
 }
 

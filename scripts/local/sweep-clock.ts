@@ -1,3 +1,4 @@
+import { log } from "./log.ts"
 import { setTimeout as sleep } from "node:timers/promises"
 
 /** Calls `sweep` at once and then each `everyMs`, one call at a time, until it is stopped. */
@@ -24,7 +25,8 @@ async function tick(
     try {
       await sweep()
     } catch (error) {
-      console.error(`The sweep failed and is tried again at its next time: ${String(error)}`)
+      const message = "The sweep failed and is tried again at its next time."
+      log("error", "sweep.failed", { message, error: String(error) })
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined)
   }

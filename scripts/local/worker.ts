@@ -9,9 +9,11 @@ import { hostsOfStores, readS3Sources } from "../../src/s3-sources.ts"
 import { bundleWorker } from "./bundle.ts"
 import { outboundWorker, OUTBOUND_WORKER, STORE_WORKER } from "./outbound-worker.ts"
 import { diskHandler } from "./disk-handler.ts"
+import { mailHandler } from "./mail-handler.ts"
 import { canDieWithParent } from "./parent-death.ts"
 import type { ServiceConfig } from "./service-config.ts"
 import { entryPatch } from "./entry-patch.ts"
+import { log, printWorkerLine } from "./log.ts"
 import { patchMiniflare } from "./miniflare-patch.ts"
 import { r2Patch } from "./r2-patch.ts"
 
@@ -72,10 +74,10 @@ export async function makeWorker(
       // `wrangler … --persist-to` adds "v3" too, so it finds the same state.
       resourcePersistencePath: join(config.stateDir, "v3"),
       unsafeHandleRuntimeRestart: () => {
-        console.error("workerd was started again.")
+        log("error", "workerd.restarted", { message: "workerd was started again." })
         onRestart()
       },
-      handleStructuredLogs: ({ level, message }) => console.log(`[worker ${level}] ${message}`),
+      handleStructuredLogs: printWorkerLine,
       workers: [options, outbound, stores],
     }),
   )
@@ -112,6 +114,7 @@ async function workerOptions(
       RUNNER: { external: { address: new URL(bindings.RUNNER_ORIGIN).host, http: {} } },
       S3: STORE_WORKER,
       DISK: { node: diskHandler(stateDir) },
+      MAILS: { node: mailHandler(stateDir) },
     },
     modules: [{ type: "ESModule" as const, path: "index.js", contents }],
   }

@@ -18,7 +18,12 @@ export async function openMeasureContext(scope: BenchScope): Promise<MeasureCont
   const workspace = await makeWorkspace(settings.workDir, run, taskSandbox.uid)
   scope.defer(() => closeTaskSandbox(taskSandbox, workspace))
   const { signal } = scope
-  const state = { state: "running", phase: "working", processStartedAt: null } as const
+  const state = {
+    state: "running",
+    phase: "working",
+    requestId: null,
+    processStartedAt: null,
+  } as const
   const status = { ...run, ...state, processingMs: 0 }
   const io = { origin: "http://127.0.0.1:1", token: "none" }
   const work = { kind: "render", outputs: [] }

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { z } from "zod"
 import { Problem } from "../../../src/http/problem.ts"
+import { clientAddressOf } from "./client-address.ts"
 import { openConnection } from "./connection.ts"
 import { readTarget } from "./target.ts"
 import { refuse, refuseConnection } from "./refuse.ts"
@@ -26,6 +27,8 @@ export const frontOptions = z.object({
   publicOrigin: z.string().optional(),
   /** How long a client may send nothing of a body that it owes. */
   bodyIdleMs: z.number(),
+  /** The header in which a proxy in front says whose request it is. */
+  clientAddressHeader: z.string().optional(),
   /** Path of the socket where the Worker listens. */
   socketPath: z.string(),
 })
@@ -37,7 +40,7 @@ export type FrontOptions = z.infer<typeof frontOptions>
  * for a host that is its own, without headers that the local runtime interprets.
  */
 export async function listen(options: FrontOptions): Promise<void> {
-  const { host, port, socketPath, bodyIdleMs } = options
+  const { host, port, socketPath, bodyIdleMs, clientAddressHeader } = options
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS_MAX })
   agent.createConnection = () => openConnection(socketPath)
   const open = new WeakMap<Socket, ServerResponse>()
@@ -46,7 +49,10 @@ export async function listen(options: FrontOptions): Promise<void> {
     limitSilence(incoming, answer, bodyIdleMs + BODY_PATIENCE_MS)
     const target = hasTooMany(incoming) ? tooLarge() : readTarget(incoming, options)
     if (target instanceof Problem) void refuse(incoming, answer, target)
-    else relay(incoming, answer, { agent, ...target })
+    else {
+      const clientAddress = clientAddressOf(incoming, clientAddressHeader)
+      relay(incoming, answer, { agent, clientAddress, ...target })
+    }
   }
   const server = createServer({
     maxHeaderSize: HEAD_BYTES_MAX,

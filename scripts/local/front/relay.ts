@@ -11,14 +11,21 @@ import { dropRest, refuse } from "./refuse.ts"
 const OWN_HEADERS =
   /^(?:connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|mf-.*|cf-.*|lathe-outbound-.*)$/
 
-/** Where a request goes: connections to the Worker, and the path and the host that it is for. */
-export type Target = { agent: Agent; path: string; host: string }
+/**
+ * Where a request goes: connections to the Worker, and the path and the host that it is for; and the
+ * address it comes from.
+ */
+export type Target = { agent: Agent; path: string; host: string; clientAddress: string }
 
 /** Passes a request on and its answer back, each at the pace of its reader. */
 export function relay(incoming: IncomingMessage, answer: ServerResponse, target: Target): void {
-  const { host, ...way } = target
+  const { host, clientAddress, ...way } = target
   const { method = "GET" } = incoming
-  const outgoing = request({ ...way, method, headers: requestHeaders(incoming, host) })
+  const outgoing = request({
+    ...way,
+    method,
+    headers: requestHeaders(incoming, host, clientAddress),
+  })
   const { shouldKeepAlive } = answer
   // A client that waits for leave to send its body may send none, or another request.
   if (incoming.headers.expect !== undefined) answer.shouldKeepAlive = false
@@ -60,11 +67,14 @@ function passBack(response: IncomingMessage, answer: ServerResponse): void {
   pipeline(response, answer, () => undefined)
 }
 
-function requestHeaders(incoming: IncomingMessage, host: string): string[] {
+function requestHeaders(incoming: IncomingMessage, host: string, clientAddress: string): string[] {
   const { "content-length": length, "transfer-encoding": encoding, expect } = incoming.headers
   return [
     "host",
     host,
+    // As Cloudflare names it; a caller's own is not carried on.
+    "cf-connecting-ip",
+    clientAddress,
     ...carriedHeaders(incoming),
     ...(length === undefined ? [] : ["content-length", length]),
     ...(encoding === undefined ? [] : ["transfer-encoding", "chunked"]),
