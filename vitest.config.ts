@@ -22,6 +22,7 @@ async function workerProject() {
             PAID_REQUESTS_PER_MINUTE: "5",
             LATHE_SECRET: "a-secret-that-only-the-tests-know-of",
             OPERATOR_TOKEN: "an-operator-token-for-the-tests-only",
+            LOG_LEVEL: "warn",
             TEST_MIGRATIONS: await readD1Migrations(join(import.meta.dirname, "migrations")),
           },
         },
@@ -43,7 +44,7 @@ const nodeProject = {
     testTimeout: TEST_TIMEOUT_MS,
     pool: "forks" as const,
     include: ["test/**/*.test.ts"],
-    exclude: ["test/**/*.worker.test.ts", "test/{api,image,system}/**"],
+    exclude: ["test/**/*.worker.test.ts", "test/{api,browser,image,system}/**"],
   },
 }
 
@@ -52,7 +53,7 @@ const systemProject = {
   test: {
     name: "system",
     pool: "forks" as const,
-    include: ["test/{api,system}/**/*.test.ts"],
+    include: ["test/{api,browser,system}/**/*.test.ts"],
     exclude: ["test/**/*.worker.test.ts"],
     testTimeout: SYSTEM_TEST_TIMEOUT_MS,
     hookTimeout: SYSTEM_TEST_TIMEOUT_MS,

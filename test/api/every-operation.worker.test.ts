@@ -55,6 +55,7 @@ describe("without a key that is valid", () => {
         const answer = await sendExample(operation, operation.example, given)
         expect([key, answer.status]).toEqual([key, 401])
         expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="lathe"')
+        expect(answer.headers.has("ratelimit")).toBe(false)
         const type = accept === PROBLEM_JSON ? PROBLEM_JSON : "application/json"
         expect(answer.headers.get("content-type")).toBe(type)
         expect(await readProblem(answer)).toMatchObject({
@@ -84,6 +85,7 @@ describe("another method of the path", () => {
     for (const method of METHODS.filter((each) => !own.includes(each))) {
       const answer = await ask(path, { method, headers: { "x-api-key": caller.key } })
       expect([method, answer.status, answer.headers.get("allow")]).toEqual([method, 405, allow])
+      expect(answer.headers.has("ratelimit")).toBe(!operation.isOpen)
       expect((await readProblem(answer)).code_name).toBe("method_not_allowed")
     }
   })
@@ -177,7 +179,8 @@ describe("an operation's own example", () => {
   const typed = keyed.filter(([, { errors }]) => errors?.includes("unsupported_media_type"))
   it.each(typed)("%s is refused under another media type", async (_, operation) => {
     const headers = { "x-api-key": caller.key, "content-type": "text/plain" }
-    const answer = await ask(pathOf(operation, {}), { method: "POST", headers, body: "{}" })
+    const path = pathOf(operation, operation.example ?? {})
+    const answer = await ask(path, { method: "POST", headers, body: "{}" })
     expect([answer.status, (await readProblem(answer)).code_name]).toEqual([
       415,
       "unsupported_media_type",
@@ -186,13 +189,14 @@ describe("an operation's own example", () => {
 })
 
 /** What an operation promises of the answer to a request that works, but for the body. */
-function promisedBy({ answer }: Operation) {
+function promisedBy({ answer, isOpen = false }: Operation) {
   const { status, schema, mediaType, headers = {} } = answer
   return {
     status,
     type: mediaType ?? (schema ? "application/json" : null),
     hasLocation: "Location" in headers,
     hasRequestId: true,
+    tellsAllowance: !isOpen,
   }
 }
 
@@ -205,6 +209,7 @@ async function readSuccess({ answer: { schema } }: Operation, answer: Response) 
       status,
       type: headers.get("content-type")?.split(";")[0] ?? null,
       hasLocation: headers.get("location")?.startsWith("https://lathe.test/") ?? false,
+      tellsAllowance: headers.has("ratelimit") && headers.has("ratelimit-policy"),
       hasRequestId: /^[0-9a-f-]{36}$/.test(headers.get("x-request-id") ?? ""),
     },
     body,

@@ -13,7 +13,11 @@ import { makeIoServer } from "../support/io-server.ts"
 import { ENDLESS, callRunner, listen, makeOrder, processesIn, waitFor } from "./harness.ts"
 import { bury, setImmovable } from "./sandbox/obstacles.ts"
 
-const logLine = z.looseObject({ event: z.string(), at: z.iso.datetime(), port: z.int().optional() })
+const logLine = z.looseObject({
+  event: z.string(),
+  time: z.iso.datetime(),
+  port: z.int().optional(),
+})
 type LogLine = z.infer<typeof logLine>
 
 const main = join(import.meta.dirname, "../../container/main.ts")

@@ -1,19 +1,11 @@
 import pWaitFor from "p-wait-for"
-import { z } from "zod"
-import { parseJson } from "../../scripts/local/parse-json.ts"
+import { readRunnerLine } from "../../scripts/local/runner-line.ts"
+import type { RunnerLine } from "../../scripts/local/runner-line.ts"
 
 const POLL_MS = 5
 
-const line = z.object({
-  event: z.string(),
-  at: z.iso.datetime(),
-  job_id: z.string(),
-  fence: z.number(),
-  tool: z.string().optional(),
-})
-
 /** An event that the runner logged of a job. */
-export type RunnerEvent = { event: string; atMs: number; fence: number }
+export type RunnerEvent = Pick<RunnerLine, "event" | "atMs" | "fence">
 
 /** The log of a service's runner, job by job. */
 export type Events = {
@@ -31,11 +23,8 @@ export function openEvents(): Events {
   const logged = new Map<string, RunnerEvent[]>()
   const events: Events = {
     read(text) {
-      const { data } = line.safeParse(parseJson(text))
-      if (!data) return
-      const { event, job_id: jobId, fence, at } = data
-      const known = logged.get(jobId) ?? []
-      logged.set(jobId, [...known, { event, fence, atMs: Date.parse(at) }])
+      const said = readRunnerLine(text)
+      if (said) logged.set(said.jobId, [...events.of(said.jobId), said])
     },
     of: (jobId) => logged.get(jobId) ?? [],
     async when(jobId, fits, timeoutMs) {

@@ -1,9 +1,13 @@
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { z } from "zod"
 import { describeOperations } from "../../src/http/openapi.ts"
+import { scopeOf } from "../../src/http/operation.ts"
 import { PROBLEMS } from "../../src/http/problem.ts"
 import { OPERATIONS } from "../../src/operations.ts"
+
+// Handlers of operations import it; none of them is called here.
+vi.mock("cloudflare:workers", () => ({ waitUntil: vi.fn() }))
 
 const METHODS = ["get", "post", "delete"] as const
 
@@ -24,7 +28,13 @@ const described = z.looseObject({
     )
     .default([]),
   requestBody: z.looseObject({ content }).optional(),
-  responses: z.record(z.string(), z.looseObject({ description: z.string().min(1) })),
+  responses: z.record(
+    z.string(),
+    z.looseObject({
+      description: z.string().min(1),
+      headers: z.record(z.string(), z.unknown()).default({}),
+    }),
+  ),
 })
 
 const openapi = z.looseObject({
@@ -67,34 +77,47 @@ describe("the OpenAPI document", () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it("refers to schemas that it has", () => {
+  it.each(["schemas", "headers"] as const)("refers to %s that it has", (room) => {
     const text = JSON.stringify(sent)
-    const schemas = z
-      .looseObject({ components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }) })
-      .parse(sent).components.schemas
-    const named = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name)
-    expect(named.length).toBeGreaterThan(10)
-    for (const name of named) expect(Object.keys(schemas)).toContain(name)
+    const parts = z.record(z.string(), z.unknown())
+    const { components } = z
+      .looseObject({ components: z.looseObject({ schemas: parts, headers: parts }) })
+      .parse(sent)
+    const references = text.matchAll(new RegExp(`"#/components/${room}/([^"]+)"`, "g"))
+    const named = new Set([...references].map(([, name]) => name))
+    expect(named).toEqual(new Set(Object.keys(components[room])))
   })
 })
 
 describe("an operation of the OpenAPI document", () => {
   it.each(operations)("%s says of keys and errors what holds", (_, operation, found) => {
     const { isOpen = false, isJobForm = false, answer, errors = [] } = operation
-    expect(found?.security).toEqual(isOpen ? [] : undefined)
-    const withKey = isOpen ? [] : [400, 401, 429]
+    const scope = isOpen ? undefined : scopeOf(operation)
+    const places = scope ? ["header", "bearer", "query"].map((name) => ({ [name]: [scope] })) : []
+    expect([found?.security, found?.["x-scope"]]).toEqual([places, scope])
+    const withKey = isOpen ? [] : [400, 401, 403, 429, 503]
     const ofWrites = operation.method === "get" ? [] : [507]
     const statuses = new Set([
       answer.status,
       ...errors.map((code) => PROBLEMS[code].status),
       ...withKey,
       ...(isJobForm ? [] : [422]),
+      431,
       500,
       ...ofWrites,
     ])
     expect(Object.keys(found?.responses ?? {}).toSorted()).toEqual(
       [...statuses].map(String).toSorted(),
     )
+  })
+
+  it.each(operations)("%s says where the allowance of its key is told", (_, operation, found) => {
+    const { isOpen = false, answer } = operation
+    const allowance = isOpen ? [] : ["RateLimit", "RateLimit-Policy"]
+    const ofSuccess = Object.keys(found?.responses[answer.status]?.headers ?? {})
+    expect(ofSuccess.filter((name) => name.startsWith("RateLimit"))).toEqual(allowance)
+    const ofRefusal = Object.keys(found?.responses["429"]?.headers ?? {})
+    expect(ofRefusal).toEqual(isOpen ? [] : [...allowance, "Retry-After"])
   })
 
   it.each(operations)("%s has examples of what it must be given", (_, operation, found) => {

@@ -30,10 +30,6 @@ function isEnv(made: object): made is Env {
   return "MEDIA_RUNNER" in made && "DB" in made
 }
 
-function hasProps(ctx: DurableObjectState): ctx is DurableObjectState<object> {
-  return "storage" in ctx
-}
-
 async function makeOrder(): Promise<TaskOrder> {
   const [taskId, jobId] = [newId(), newId()]
   const run = { accountId: newId(), jobId, taskId, fence: 1 }
@@ -115,6 +111,10 @@ describe("the object of a container", () => {
   })
 
   /** A container as workerd has them: its runner wants the token that it was started with. */
+  function giveContainer(ctx: DurableObjectState): asserts ctx is DurableObjectState<object> {
+    Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+  }
+
   function fakeContainer() {
     const stopped = Promise.withResolvers<void>()
     return {
@@ -156,8 +156,7 @@ describe("the object of a container", () => {
   /** A new object each time, as after a restart, over the same storage and container. */
   function inRunner<Value>(work: (runner: MediaRunner) => Promise<Value>): Promise<Value> {
     return runInDurableObject(object, async (_, ctx) => {
-      if (!hasProps(ctx)) throw new Error("no state")
-      Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+      giveContainer(ctx)
       return await work(new MediaRunner(ctx, withSettings({})))
     })
   }
@@ -178,14 +177,14 @@ describe("the object of a container", () => {
     ["SpeechRunner", SpeechRunner, OF_SPEECH],
   ] as const)("starts a %s with what it needs alone", async ([, Class, needed]) => {
     await runInDurableObject(object, async (_, ctx) => {
-      if (!hasProps(ctx)) throw new Error("no state")
-      Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+      giveContainer(ctx)
       const settings = { ...OF_WEB, ...OF_SPEECH, FETCH_DAYS_MAX: "3", S3_SOURCES: "[]" }
       const runner = new Class(ctx, withSettings(settings))
       expect(runner.enableInternet).toBe(needed === OF_WEB)
       await runner.post(await makeOrder())
     })
-    const known = /^(?:DISK_RESERVE_BYTES|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
+    const known =
+      /^(?:DISK_RESERVE_BYTES|LOG_LEVEL|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
     const others = Object.entries(container.environment).filter(([name]) => !known.test(name))
     expect(Object.fromEntries(others)).toEqual(needed)
   })
@@ -194,8 +193,7 @@ describe("the object of a container", () => {
     async function reasonsAfter(ytdlp: string, YTDLP_VERSION: string) {
       container.ytdlp = ytdlp
       await runInDurableObject(object, async (_, ctx) => {
-        if (!hasProps(ctx)) throw new Error("no state")
-        Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+        giveContainer(ctx)
         const runner = new FetchRunner(ctx, withSettings({ YTDLP_VERSION }))
         const order = { ...(await makeOrder()), slot: "fetch-0" }
         await runner.post(order)
@@ -290,8 +288,7 @@ describe("the object of a container", () => {
     const order = await makeOrder()
     container.hasSandbox = false
     const run = await runInDurableObject(object, async (_, ctx) => {
-      if (!hasProps(ctx)) throw new Error("no state")
-      Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
+      giveContainer(ctx)
       await new MediaRunner(ctx, withSettings({})).post(order)
       return openSlotMemory(ctx.storage.kv).run()
     })

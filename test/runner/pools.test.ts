@@ -1,7 +1,9 @@
+import { builtinModules } from "node:module"
 import { build } from "esbuild"
 import { describe, expect, it } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
+import { textModules } from "../../scripts/local/bundle.ts"
 import { TASK_DEFINITIONS } from "../../src/kinds/registry.ts"
 import { POOLS } from "../../src/runner/pools.ts"
 import type { Pool } from "../../src/runner/pools.ts"
@@ -60,7 +62,8 @@ async function readDeployment(): Promise<Deployment> {
     platform: "neutral",
     mainFields: ["module", "main"],
     conditions: ["workerd", "worker", "import"],
-    external: ["cloudflare:*", "node:*"],
+    external: ["cloudflare:*", "node:*", ...builtinModules],
+    plugins: [textModules],
     outfile: "index.js",
     logLevel: "silent",
   })

@@ -24,6 +24,10 @@ test.each([
   [{ PORT: "70000" }, 'PORT must be a whole number from 1 to 65535, not "70000".'],
   [{ RUNNER_CAPACITY: "0" }, 'RUNNER_CAPACITY must be a whole number above 0, not "0".'],
   [{ REFUSE_PUBLIC_HOSTS: "some" }, 'REFUSE_PUBLIC_HOSTS must be true or false, not "some".'],
+  [
+    { CLIENT_ADDRESS_HEADER: "X Real" },
+    'CLIENT_ADDRESS_HEADER must be the name of a header, not "X Real".',
+  ],
   [{ SWEEP_SECONDS: "-1" }, 'SWEEP_SECONDS must be a number above 0, not "-1".'],
 ])("%o is refused in one sentence", (environment, sentence) => {
   expect(() => readServiceConfig(environment)).toThrow(sentence)

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
-import { deriveConfig } from "../../scripts/deploy/config.ts"
+import { deriveConfig, queuesOf } from "../../scripts/deploy/config.ts"
+import type { Config } from "../../scripts/deploy/config.ts"
 import { POOLS } from "../../src/runner/pools.ts"
 import { settings } from "../../src/settings.ts"
 
@@ -47,3 +48,20 @@ test("only containers that transcribe carry models, and those that the Worker of
     SpeechRunner: models,
   })
 })
+
+test("deployments of one account share nothing that is named, their metrics included", () => {
+  const named = deriveConfig({ name: "my-media", vars: {} })
+  const shared = new Set(namesOf(deriveConfig({ name: "lathe", vars: {} })))
+  expect(namesOf(named).filter((name) => shared.has(name))).toEqual([])
+  expect(named.analytics_engine_datasets).toMatchObject([{ dataset: "my_media" }])
+})
+
+function namesOf(derived: Config): string[] {
+  return [
+    derived.analytics_engine_datasets.map(({ dataset }) => dataset),
+    derived.containers.map(({ name }) => name),
+    derived.d1_databases.map(({ database_name }) => database_name),
+    derived.r2_buckets.map(({ bucket_name }) => bucket_name),
+    queuesOf(derived),
+  ].flat()
+}

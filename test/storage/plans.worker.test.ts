@@ -1,5 +1,6 @@
 import { expect, it } from "vitest"
 import { newId } from "../../src/ids.ts"
+import { listAccountKeys } from "../../src/storage/account-keys.ts"
 import { databaseOf, databasesOf } from "../../src/storage/database.ts"
 import type { AccountDatabase, Database } from "../../src/storage/database.ts"
 import { removeFetchedMedia } from "../../src/storage/fetched-media.ts"
@@ -30,6 +31,7 @@ const ASKED: [string, string, Ask][] = [
   ],
   ["what was fetched long ago", "files_fetched", (_, all) => removeFetchedMedia(all, MEDIA)],
   ["secrets that were left", "task_secrets_of_job", (_, all) => deleteLeftSecrets(all, 10)],
+  ["the list of keys", "keys_of_account", (own) => listAccountKeys(own, PAGE)],
 ]
 
 it.each(ASKED)("%s is found by the index %s, without sorting", async (_, index, ask) => {

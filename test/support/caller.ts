@@ -1,17 +1,26 @@
 import { env, exports } from "cloudflare:workers"
+import type { Scope } from "../../src/scopes.ts"
 
 const ORIGIN = "https://lathe.test"
 
 /** An account's caller: requests to the Worker that carry its key. */
-export type Caller = Awaited<ReturnType<typeof makeCaller>>
+export type Caller = ReturnType<typeof callerOf>
 
 export type FileRecord = { id: string; name: string; status: string; download_url: string }
 
 /** Makes an account with a key, through the operator's route. */
-export async function makeCaller(account: string, plan?: "trial" | "paid") {
-  const body = JSON.stringify({ account, plan })
+export async function makeCaller(
+  account: string,
+  plan?: "trial" | "paid",
+  more: { scopes?: Scope[]; expires_at?: string } = {},
+) {
+  const body = JSON.stringify({ account, plan, ...more })
   const answer = await askOperator("/keys", { method: "POST", body })
-  const { id, key } = await answer.json<{ id: string; key: string }>()
+  return callerOf(await answer.json<{ id: string; key: string }>())
+}
+
+/** Requests to the Worker that carry a key. */
+export function callerOf({ id, key }: { id: string; key: string }) {
   function call(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set("x-api-key", key)

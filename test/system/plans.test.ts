@@ -3,6 +3,7 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { toolEnvironment } from "../../scripts/local/environment.ts"
+import { GOLD } from "../support/own-plan.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
@@ -78,6 +79,31 @@ describe("npm run keys -- plan", () => {
     const words = ["plan", "../a far & odd/name", "paid", "--remote", service.origin]
     await keys(words, { OPERATOR_TOKEN: service.operator.token })
     expect(await planShown("../a far & odd/name")).toBe("paid")
+  })
+
+  it("gives a plan of the operator's own, and fails with a sentence where there is none", async () => {
+    const unknown = expect.stringContaining("there is no plan studio")
+    await expect(keys(["create", "--account", "miner", "--plan", "studio"])).rejects.toMatchObject({
+      code: 1,
+      stderr: unknown,
+    })
+    const made = await fetch(`${service.origin}/operator/plans/studio`, {
+      method: "PUT",
+      headers: {
+        authorization: `Bearer ${service.operator.token}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify(GOLD),
+    })
+    expect(made.status).toBe(201)
+    expect(await keys(["create", "--account", "miner", "--plan", "studio"])).toContain(
+      "miner (studio)",
+    )
+    await service.makeKey("digger", "trial")
+    expect(await keys(["plan", "digger", "studio"])).toBe("Account digger has the plan studio.\n")
+    await expect(keys(["plan", "digger", "silver"])).rejects.toMatchObject({
+      stderr: expect.stringContaining("there is no plan silver"),
+    })
   })
 
   it("fails with a sentence where no account has the name", async () => {

@@ -22,6 +22,16 @@ export function countObjects(stateDir: string): number {
   return count(stateDir, "r2", "_mf_objects")
 }
 
+/** Rows of a table that name an account. */
+export function countOfAccount(
+  stateDir: string,
+  table: string,
+  accountId: string,
+  condition = "true",
+): number {
+  return count(stateDir, "d1", `${table} where account_id = '${accountId}' and ${condition}`)
+}
+
 function count(stateDir: string, store: string, rows: string): number {
   const paths = globSync(join(stateDir, "v3", store, "**", "*.sqlite"))
   const [path] = paths.filter((each) => !each.endsWith("metadata.sqlite"))

@@ -35,6 +35,7 @@ describe.concurrent.for(VARIANTS)("the tier $tier as $user", (variant) => {
     if (!isBuilt) skip("there is no C compiler")
     const { text } = await lab.run(program, [])
     expect(Number(text)).toBeGreaterThan(10)
-    expect(Number(text)).toBeLessThan(60)
+    // The bound is set beside what the user runs, of which some may end meanwhile.
+    expect(Number(text)).toBeLessThan(100)
   })
 })

@@ -91,7 +91,8 @@ describe("an input fails", () => {
       kind: "failed",
       failure: {
         code: "time_limit",
-        message: "It was stopped: a transcription may run for 1 seconds on the trial plan.",
+        message:
+          "It was stopped: a transcription may run for 1 seconds on the trial plan: do it in parts, or ask the operator of this service for another plan; GET /v1/account shows limits and use.",
       },
     })
   })

@@ -3,8 +3,9 @@ import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { hashKey } from "../../../src/crypto/api-key.ts"
 import type { Env } from "../../../src/env.ts"
-import { RateLimiter } from "../../../src/http/rate-limit.ts"
-import { changePlan } from "../../../src/pipeline/accounts/plan.ts"
+import { RateLimiter } from "../../../src/http/rate-limiter.ts"
+import { deleteAccount } from "../../../src/pipeline/accounts/deletion.ts"
+import { changePlan, changePlanOf } from "../../../src/pipeline/accounts/plan.ts"
 import { withdrawKey } from "../../../src/pipeline/accounts/keys.ts"
 import { makeCaller } from "../../support/caller.ts"
 
@@ -70,14 +71,14 @@ describe("a look-up of a key under way", () => {
     await runInDurableObject(env.RATE_LIMITER.getByName(hash), async (_, state) => {
       let count = 0
       const DB = new Proxy(env.DB, {
-        get: (database, name) => (sql: string) => {
+        get: (database, name) => (asked: never) => {
           count += 1
-          return name === "prepare" ? database.prepare(sql) : undefined
+          return name === "prepare" ? database.prepare(asked) : database.batch(asked)
         },
       })
       const limiter = new RateLimiter(state, { ...env, DB })
       const taken = await Promise.all(Array.from({ length: 20 }, () => limiter.take(hash)))
-      expect(taken.filter((each) => each?.account)).toHaveLength(20)
+      expect(taken.filter((each) => each?.caller)).toHaveLength(20)
       expect(count).toBe(1)
     })
   })
@@ -96,6 +97,17 @@ describe("a revocation whose call to the limiter was lost", () => {
 describe("another plan", () => {
   it("is nobody's where no account has the name", async () => {
     expect(await changePlan(env, "nobody", "paid")).toBeNull()
+  })
+
+  it("sets none that was deleted meanwhile, and none of an account that was", async () => {
+    await makeCaller("plan gone")
+    const id = await accountOf("plan gone")
+    expect(await changePlan(env, "plan gone", "deleted-plan")).toBeNull()
+    expect(await changePlanOf(env, id, "deleted-plan")).toBe(false)
+    await deleteAccount(env, id)
+    expect(await changePlan(env, id, "paid")).toBeNull()
+    const row = env.DB.prepare("select plan from accounts where id = ?").bind(id)
+    expect(await row.first("plan")).toBe("trial")
   })
 
   it("changes what a key may ask at its next request", async () => {

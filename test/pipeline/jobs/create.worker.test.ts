@@ -38,7 +38,9 @@ it("a job that cannot be stored leaves nothing of its large values", async () =>
   }
   const background: Promise<unknown>[] = []
   const ctx = { waitUntil: (work: Promise<unknown>) => void background.push(work) }
-  const accepted = acceptJob(withFailingBucket(), ctx, databaseOf(env, accountId), draft)
+  const database = databaseOf(env, accountId)
+  const creating = { keyId: null, requestId: null, limits: null }
+  const accepted = acceptJob(withFailingBucket(), ctx, { database, creating }, draft)
   await expect(accepted).rejects.toThrow("R2 does not answer")
   await Promise.all(background)
   await scheduler.wait(400)

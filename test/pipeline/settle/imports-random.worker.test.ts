@@ -18,6 +18,7 @@ import { claimTask, listOpenTasks } from "../../../src/storage/tasks.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
 import type { JobSnapshot } from "../../../src/storage/transitions.ts"
 import { jobFacts } from "../../support/job-facts.ts"
+import { makeRandom } from "../../support/random.ts"
 
 // The life of a job whose command waits for files that come with it, brought in or uploaded: a
 // dispatcher and its runners do what they may in any order, lose runs, repeat reports and send those of
@@ -31,20 +32,7 @@ const accountId = newId()
 const database = databaseOf(env, accountId)
 const failure = { code: "server_error" as const, message: "It failed.", lines: [] }
 
-/** Numbers from 0 to 1 that are the same in every run. */
-function makeRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
-
-const random = makeRandom(SEED)
-
-function pick<Value>(values: readonly Value[]): Value | undefined {
-  return values[Math.floor(random() * values.length)]
-}
+const { draw: random, pick } = makeRandom(SEED)
 
 async function makeJob(): Promise<string> {
   const facts = { ...jobFacts("https://receiver.example/"), runSecondsMax: 1, fileBytesMax: 10 }

@@ -9,7 +9,8 @@ const NOW = Date.parse("2026-11-21T12:00:00Z")
 
 function attempt(status: number | null, retryAfter: string | null = null): Attempt {
   const error = status !== null && status < 300 ? null : "it failed"
-  return { startedAt: NOW - 40, durationMs: 40, status, error, answer: null, retryAfter }
+  const said = { status, error, answer: null, retryAfter, isOfReceiver: true }
+  return { startedAt: NOW - 40, durationMs: 40, ...said }
 }
 
 describe("a delivery after a try", () => {

@@ -117,4 +117,16 @@ describe("a download link", () => {
     expect(shown.headers.get("content-disposition")).toMatch(/^attachment/)
     await shown.body?.cancel()
   })
+
+  it.each(["code.js", "code.mjs", "code.es", "code.css"])(
+    "is no script and no style of this origin's pages (%s)",
+    async (name) => {
+      const file = await upload(name, "alert(1)")
+      const redirect = await caller.call(`/files/${file.id}/${name}`)
+      const { headers, body } = await ask(redirect.headers.get("location") ?? "")
+      expect(headers.get("content-type")).toBe("application/octet-stream")
+      expect(headers.get("x-content-type-options")).toBe("nosniff")
+      await body?.cancel()
+    },
+  )
 })

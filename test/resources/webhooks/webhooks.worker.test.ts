@@ -244,7 +244,7 @@ describe("the routes of webhooks", () => {
     expect(rotated.secret).not.toBe(before.secret)
     const validMs = Date.parse(rotated.previous_valid_until) - Date.now()
     expect(Math.abs(validMs - 86_400_000)).toBeLessThan(5000)
-    expect(await (await own.call("/webhooks/secret")).json()).toEqual({ secret: rotated.secret })
+    expect(await (await own.call("/webhooks/secret")).json()).toEqual(rotated)
     const requests = receive(() => new Response())
     await deliver(env, owner, await makeDelivery({}, owner))
     const headers = Object.fromEntries(requests[0]?.request.headers ?? [])

@@ -140,6 +140,7 @@ function emptyStatus(taskId: string): MeasureContext["status"] {
     fence: 1,
     state: "running",
     phase: "working",
+    requestId: null,
     processStartedAt: null,
     processingMs: 0,
   }

@@ -1,0 +1,232 @@
+import { eq } from "drizzle-orm"
+import { describe, expect, it } from "vitest"
+import { directoryOf } from "../../src/storage/database.ts"
+import { accounts } from "../../src/storage/schema/accounts.ts"
+import { sessions, users } from "../../src/storage/schema/users.ts"
+import { makePerson, makeService, newEmail, ORIGIN, PASSWORD } from "./visitor.ts"
+
+const service = makeService({ SIGN_UP: "open" })
+const database = directoryOf(service.env)
+const OTHER_PASSWORD = "another password of many letters"
+
+describe("sign-in", () => {
+  it("sets a cookie that scripts and other sites do not get, over https alone", async () => {
+    const { email } = await makePerson(service)
+    const visitor = service.visitor()
+    const answer = await visitor.submit("/sign-in", { email, password: PASSWORD })
+    const [cookie = ""] = answer.headers.getSetCookie()
+    expect(cookie).toMatch(/^__Secure-lathe\.session_token=/)
+    for (const flag of ["Secure", "HttpOnly", "SameSite=Lax", "Path=/"]) {
+      expect(cookie.toLowerCase()).toContain(flag.toLowerCase())
+    }
+  })
+
+  it("answers alike for a wrong password and an email that nobody has", async () => {
+    const { email } = await makePerson(service)
+    const wrong = { password: OTHER_PASSWORD }
+    const known = await service.visitor().post("/sign-in/email", { email, ...wrong })
+    const unknown = await service.visitor().post("/sign-in/email", { email: newEmail(), ...wrong })
+    expect([known.status, await known.text()]).toEqual([unknown.status, await unknown.text()])
+    const page = await service.visitor().submit("/sign-in", { email, ...wrong })
+    expect(page.status).toBe(422)
+    expect(await page.text()).toContain("The email or the password is not right.")
+  })
+
+  it.each([
+    ["/keys?page=2", "/keys?page=2"],
+    ["https://evil.test/", "/"],
+    ["//evil.test", "/"],
+    ["/\\evil.test", "/"],
+    ["/\t/evil.test", "/"],
+    ["/.//evil.test", "/"],
+    ["/%2F/evil.test", "/%2F/evil.test"],
+    ["javascript:alert(1)", "/"],
+    ["", "/"],
+  ])("goes on to a page of this origin alone: %s", async (next, expected) => {
+    const { email, visit } = await makePerson(service)
+    const visitor = service.visitor()
+    const answer = await visitor.submit("/sign-in", { email, password: PASSWORD, next })
+    expect(answer.headers.get("location")).toBe(expected)
+    const skipped = await visit(`/sign-in?next=${encodeURIComponent(next)}`)
+    expect(skipped.headers.get("location")).toBe(expected)
+  })
+
+  it("removes sessions of the user that have expired, and no others", async () => {
+    const [{ email }, other] = [await makePerson(service), await makePerson(service)]
+    await database.update(sessions).set({ expiresAt: new Date(Date.now() - 1000) })
+    await service.visitor().submit("/sign-in", { email, password: PASSWORD })
+    const open = await database
+      .select({ email: users.email, expiresAt: sessions.expiresAt })
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
+    const mine = open.filter((session) => session.email === email)
+    expect(mine.map(({ expiresAt }) => expiresAt.getTime() > Date.now())).toEqual([true])
+    expect(open.filter((session) => session.email === other.email)).not.toEqual([])
+  })
+
+  it("takes no form of another site's page", async () => {
+    const { email, visit } = await makePerson(service)
+    const body = new URLSearchParams({ email, password: PASSWORD })
+    for (const path of ["/sign-in", "/sign-out", "/sign-up", "/reset-password"]) {
+      const headers = { origin: "https://evil.test", "sec-fetch-site": "cross-site" }
+      const answer = await visit(path, { method: "POST", headers, body })
+      expect([path, answer.status]).toEqual([path, 403])
+    }
+    const asked = await visit("/api/auth/sign-out", {
+      method: "POST",
+      headers: { origin: "https://evil.test", "content-type": "application/json" },
+      body: "{}",
+    })
+    expect(asked.status).toBe(403)
+  })
+
+  it("refuses a body that is no form about sign-in by its size", async () => {
+    const visitor = service.visitor()
+    const answer = await visitor.post("/sign-in/email", { email: "x".repeat(70_000) })
+    expect(answer.status).toBe(413)
+  })
+
+  it("lets a suspended user in, and no one whose account is deleted", async () => {
+    const person = await makePerson(service)
+    const [user] = await database.select().from(users).where(eq(users.email, person.email))
+    const ofUser = eq(accounts.id, user?.accountId ?? "")
+    await database.update(accounts).set({ suspendedAt: Date.now() }).where(ofUser)
+    expect(await person.isSignedIn()).toBe(true)
+    await database.update(accounts).set({ deletedAt: Date.now() }).where(ofUser)
+    expect(await person.isSignedIn()).toBe(false)
+    const form = { email: person.email, password: PASSWORD }
+    expect((await service.visitor().post("/sign-in/email", form)).status).toBe(403)
+  })
+})
+
+describe("sign-out", () => {
+  it("ends the session at once, also for who kept the cookie", async () => {
+    const person = await makePerson(service)
+    const kept = new Map(person.jar)
+    const answer = await person.submit("/sign-out", {})
+    expect(answer.headers.get("location")).toBe("/sign-in")
+    expect(await person.isSignedIn()).toBe(false)
+    for (const [name, value] of kept) person.jar.set(name, value)
+    expect(await person.isSignedIn()).toBe(false)
+  })
+})
+
+describe("a password that is reset", () => {
+  it("counts from then on, and ends every session", async () => {
+    const person = await makePerson(service)
+    const other = service.visitor()
+    await other.submit("/forgot-password", { email: person.email })
+    const link = service.linkTo(person.email)
+    expect((await other.visit(link)).status).toBe(200)
+    const token = new URL(link, ORIGIN).searchParams.get("token") ?? ""
+    const short = await other.submit("/reset-password", { token, password: "short" })
+    expect(await short.text()).toContain("A password has at least 10 characters.")
+    const form = { token, password: OTHER_PASSWORD }
+    const done = await other.submit("/reset-password", form)
+    expect(done.headers.get("location")).toBe("/sign-in")
+    expect(await person.isSignedIn()).toBe(false)
+    const again = await other.submit("/reset-password", form)
+    expect(await again.text()).toContain("This link was used")
+    await other.submit("/sign-in", { email: person.email, password: OTHER_PASSWORD })
+    expect(await other.isSignedIn()).toBe(true)
+  })
+
+  it("makes void all links to reset that were mailed before", async () => {
+    const { email, submit } = await makePerson(service)
+    await submit("/forgot-password", { email })
+    const first = service.linkTo(email)
+    await submit("/forgot-password", { email })
+    const tokens = [service.linkTo(email), first].map(
+      (link) => new URL(link, ORIGIN).searchParams.get("token") ?? "",
+    )
+    const statuses: number[] = []
+    for (const token of tokens) {
+      statuses.push((await submit("/reset-password", { token, password: OTHER_PASSWORD })).status)
+    }
+    expect(statuses).toEqual([303, 422])
+  })
+
+  it("is asked for with the same answer by who has a user and who has none", async () => {
+    const { email } = await makePerson(service)
+    async function ask(of: string) {
+      const answer = await service.visitor().post("/request-password-reset", { email: of })
+      return [answer.status, await answer.text()]
+    }
+    const count = service.mails.length
+    expect(await ask(email)).toEqual(await ask(newEmail()))
+    expect(service.mails.length - count).toBe(1)
+  })
+
+  it("shows that the email is its user's", async () => {
+    const [email, visitor] = [newEmail(), service.visitor()]
+    await visitor.submit("/sign-up", { email, password: OTHER_PASSWORD })
+    await visitor.submit("/forgot-password", { email })
+    const token = new URL(service.linkTo(email), ORIGIN).searchParams.get("token") ?? ""
+    await visitor.submit("/reset-password", { token, password: PASSWORD })
+    await visitor.submit("/sign-in", { email, password: PASSWORD })
+    expect(await visitor.isSignedIn()).toBe(true)
+  })
+
+  it("is refused without the link, or with its hash from the database", async () => {
+    const { email, submit } = await makePerson(service)
+    await submit("/forgot-password", { email })
+    const token = new URL(service.linkTo(email), ORIGIN).searchParams.get("token") ?? ""
+    const { results } = await service.env.DB.prepare("select * from verifications").all()
+    expect(JSON.stringify(results)).not.toContain(token)
+    for (const guess of ["", "x", String(results.at(-1)?.["identifier"])]) {
+      const answer = await submit("/reset-password", { token: guess, password: PASSWORD })
+      expect(answer.status).toBe(422)
+    }
+  })
+})
+
+async function accountNames(id = ""): Promise<string[]> {
+  const rows = await database.select().from(accounts).where(eq(accounts.id, id))
+  return rows.map(({ name }) => name)
+}
+
+describe("what a user changes", () => {
+  it("is the email, once the old and the new address agreed", async () => {
+    const person = await makePerson(service)
+    const newAddress = newEmail()
+    const answer = await person.post("/change-email", { newEmail: newAddress })
+    expect(answer.status).toBe(200)
+    const agreed = await person.visit(service.linkTo(person.email))
+    expect(await agreed.text()).toContain("your new address")
+    await person.visit(service.linkTo(newAddress))
+    const rows = await database.select().from(users).where(eq(users.email, newAddress))
+    expect(rows).toMatchObject([{ emailVerified: true }])
+    expect(await accountNames(rows[0]?.accountId)).toEqual([newAddress])
+  })
+
+  it("is the password, by the one before", async () => {
+    const person = await makePerson(service)
+    const body = { newPassword: OTHER_PASSWORD, revokeOtherSessions: true }
+    const wrong = await person.post("/change-password", { ...body, currentPassword: "wrong one" })
+    expect(wrong.status).toBe(400)
+    const other = service.visitor()
+    await other.submit("/sign-in", { email: person.email, password: PASSWORD })
+    const done = await person.post("/change-password", { ...body, currentPassword: PASSWORD })
+    expect(done.status).toBe(200)
+    expect([await person.isSignedIn(), await other.isSignedIn()]).toEqual([true, false])
+  })
+
+  it("is all of it: the user goes, by the password or soon after sign-in", async () => {
+    const person = await makePerson(service)
+    const [user] = await database.select().from(users).where(eq(users.email, person.email))
+    const past = new Date(Date.now() - 3_600_000)
+    await database
+      .update(sessions)
+      .set({ createdAt: past })
+      .where(eq(sessions.userId, user?.id ?? ""))
+    expect((await person.post("/delete-user", {})).status).toBe(400)
+    expect((await person.post("/delete-user", { password: "wrong one" })).status).toBe(400)
+    expect((await person.post("/delete-user", { password: PASSWORD })).status).toBe(200)
+    expect(await person.isSignedIn()).toBe(false)
+    const [account] = await database
+      .select()
+      .from(accounts)
+      .where(eq(accounts.id, user?.accountId ?? ""))
+    expect(account?.deletedAt ?? 0).toBeGreaterThan(0)
+  })
+})

@@ -1,0 +1,201 @@
+import { eq, like } from "drizzle-orm"
+import { describe, expect, it } from "vitest"
+import { inviteUser, withdrawInvitation } from "../../src/pipeline/accounts/invitations.ts"
+import { directoryOf } from "../../src/storage/database.ts"
+import { accounts } from "../../src/storage/schema/accounts.ts"
+import { users } from "../../src/storage/schema/users.ts"
+import { makeCaller } from "../support/caller.ts"
+import { makeService, newEmail, ORIGIN, PASSWORD } from "./visitor.ts"
+
+const open = makeService({ SIGN_UP: "open" })
+const byInvitation = makeService({ SIGN_UP: "invitation" })
+const closed = makeService({ SIGN_UP: "closed" })
+const database = directoryOf(open.env)
+
+async function findUser(email: string) {
+  const [user] = await database.select().from(users).where(eq(users.email, email))
+  return user ?? null
+}
+
+async function accountsOf(email: string) {
+  return await database
+    .select()
+    .from(accounts)
+    .where(like(accounts.name, `${email}%`))
+}
+
+function signUpBody(email: string, more: Record<string, unknown> = {}) {
+  return { name: email, email, password: PASSWORD, ...more }
+}
+
+describe("open sign-up", () => {
+  it("signs in who follows the mailed link, and nobody before", async () => {
+    const [email, visitor] = [newEmail(), open.visitor()]
+    const sent = await visitor.submit("/sign-up", { email, password: PASSWORD })
+    expect([sent.status, sent.headers.get("location")]).toEqual([303, "/verify-email"])
+    expect(await visitor.isSignedIn()).toBe(false)
+    const early = await visitor.submit("/sign-in", { email, password: PASSWORD })
+    expect(early.status).toBe(403)
+    expect(await early.text()).toContain("Confirm your email first")
+    const followed = await visitor.visit(open.linkTo(email))
+    expect(followed.headers.get("location")).toBe("/")
+    expect(await visitor.isSignedIn()).toBe(true)
+  })
+
+  it("makes an account of the trial plan that is named by the email", async () => {
+    const email = newEmail()
+    await open.visitor().post("/sign-up/email", signUpBody(email))
+    const [account] = await accountsOf(email)
+    expect(account).toMatchObject({ name: email, plan: "trial" })
+    expect(account?.webhookSecret).toMatch(/^whsec_/)
+    expect(await findUser(email)).toMatchObject({ accountId: account?.id, emailVerified: false })
+  })
+
+  it("joins no account that the operator made under the same name", async () => {
+    const email = newEmail()
+    await makeCaller(email)
+    await open.visitor().post("/sign-up/email", signUpBody(email))
+    const user = await findUser(email)
+    const all = await accountsOf(email)
+    const own = all.find(({ id }) => id === user?.accountId)
+    expect(all).toHaveLength(2)
+    expect(own?.name).toBe(`${email} ${own?.id}`)
+  })
+
+  it("answers alike for an email that is known and for a new one, and mails its owner", async () => {
+    const email = newEmail()
+    const first = await open.visitor().post("/sign-up/email", signUpBody(email, { name: "" }))
+    await open.visitor().visit(open.linkTo(email))
+    const count = open.mails.length
+    const again = await open.visitor().post("/sign-up/email", signUpBody(email, { name: "" }))
+    expect(again.status).toBe(first.status)
+    expect([...again.headers.keys()]).toEqual([...first.headers.keys()])
+    expect(await again.text()).toBe(await first.text())
+    expect(open.mails.slice(count)).toMatchObject([
+      { to: email, subject: "You have an account at Lathe already" },
+    ])
+  })
+
+  it("lets the newest sign-up of an email that was not confirmed choose the password", async () => {
+    const [email, first] = [newEmail(), open.visitor()]
+    await first.post("/sign-up/email", signUpBody(email, { password: "what somebody else chose" }))
+    const firstLink = open.linkTo(email)
+    const second = open.visitor()
+    await second.post("/sign-up/email", signUpBody(email))
+    expect(await (await first.visit(firstLink)).text()).toContain("This link was used")
+    await second.visit(open.linkTo(email))
+    expect(await second.isSignedIn()).toBe(true)
+    const other = await first.submit("/sign-in", { email, password: "what somebody else chose" })
+    expect(other.status).toBe(422)
+    expect(await accountsOf(email)).toHaveLength(1)
+  })
+
+  it("makes one user and one account of an email that signs up many times at once", async () => {
+    const email = newEmail()
+    const visitors = Array.from({ length: 8 }, () => open.visitor())
+    const answers = await Promise.all(
+      visitors.map((visitor) => visitor.post("/sign-up/email", signUpBody(email))),
+    )
+    expect(answers.every(({ status }) => status < 500)).toBe(true)
+    expect(await database.select().from(users).where(eq(users.email, email))).toHaveLength(1)
+    expect(await accountsOf(email)).toHaveLength(1)
+  })
+})
+
+describe("closed sign-up and sign-up by invitation", () => {
+  it.each([
+    ["closed", closed, "Sign-up is closed"],
+    ["invitation", byInvitation, "Sign-up is by invitation"],
+  ])("refuses strangers in words, whatever the way in (%s)", async (_, service, sentence) => {
+    const email = newEmail()
+    const asked = await service.visitor().post("/sign-up/email", signUpBody(email))
+    expect(asked.status).toBe(403)
+    const { message } = await asked.json<{ message: string }>()
+    expect(message).toContain(sentence)
+    const sent = await service.visitor().submit("/sign-up", { email, password: PASSWORD })
+    expect(sent.status).toBe(403)
+    expect(await sent.text()).toContain(sentence)
+    const page = await service.visitor().visit("/sign-up")
+    expect(page.status).toBe(403)
+    expect(await page.text()).toContain(sentence)
+    expect(await findUser(email)).toBeNull()
+    expect(await accountsOf(email)).toEqual([])
+  })
+
+  it.each([
+    ["closed", closed],
+    ["invitation", byInvitation],
+    ["open", open],
+  ])("makes a verified user of whom the operator invited, once (%s)", async (_, service) => {
+    const email = newEmail()
+    await inviteUser(service.env, ORIGIN, { email, plan: "paid" })
+    const link = service.linkTo(email)
+    const invitation = new URL(link, ORIGIN).searchParams.get("invitation") ?? ""
+    const visitor = service.visitor()
+    expect(await (await visitor.visit(link)).text()).toContain(email)
+    const count = service.mails.length
+    await visitor.submit("/sign-up", { email, password: PASSWORD, invitation })
+    expect(await visitor.isSignedIn()).toBe(true)
+    expect(service.mails.slice(count)).toEqual([])
+    expect(await findUser(email)).toMatchObject({ emailVerified: true, isOperator: false })
+    expect(await accountsOf(email)).toMatchObject([{ plan: "paid" }])
+    const other = service.visitor()
+    expect((await other.visit(link)).status).toBe(404)
+    const again = await other.post("/sign-up/email", signUpBody(newEmail(), { invitation }))
+    expect(again.status).toBe(403)
+  })
+
+  it("takes an invitation for its own email alone", async () => {
+    const [email, other] = [newEmail(), newEmail()]
+    await inviteUser(byInvitation.env, ORIGIN, { email, plan: "trial" })
+    const link = byInvitation.linkTo(email)
+    const invitation = new URL(link, ORIGIN).searchParams.get("invitation")
+    const visitor = byInvitation.visitor()
+    const taken = await visitor.post("/sign-up/email", signUpBody(other, { invitation }))
+    expect(taken.status).toBe(403)
+    expect(await findUser(other)).toBeNull()
+  })
+
+  it("takes no invitation that was withdrawn, replaced or made up", async () => {
+    const email = newEmail()
+    const first = await inviteUser(byInvitation.env, ORIGIN, { email, plan: "trial" })
+    const second = await inviteUser(byInvitation.env, ORIGIN, { email, plan: "trial" })
+    expect(await withdrawInvitation(byInvitation.env, second?.invitation.id ?? "")).toBe(true)
+    const links = [first?.link, second?.link, `${ORIGIN}/sign-up?invitation=guessed`]
+    for (const link of links) {
+      const invitation = new URL(link ?? "").searchParams.get("invitation")
+      const visitor = byInvitation.visitor()
+      const answer = await visitor.post("/sign-up/email", signUpBody(email, { invitation }))
+      expect(answer.status).toBe(403)
+    }
+    expect(await findUser(email)).toBeNull()
+  })
+
+  it("invites no one who has a user", async () => {
+    const email = newEmail()
+    const visitor = open.visitor()
+    await visitor.submit("/sign-up", { email, password: PASSWORD })
+    await visitor.visit(open.linkTo(email))
+    expect(await inviteUser(open.env, ORIGIN, { email, plan: "paid" })).toBeNull()
+  })
+})
+
+describe("fields that are no one's to set", () => {
+  it("makes nobody an operator, and gives nobody another's account, by a body", async () => {
+    const email = newEmail()
+    const [stolen] = await database.select().from(accounts).limit(1)
+    const taken = { isOperator: true, accountId: stolen?.id ?? "", emailVerified: true }
+    await open.visitor().post("/sign-up/email", signUpBody(email, taken))
+    const user = await findUser(email)
+    expect(user === null || (!user.isOperator && user.accountId !== stolen?.id)).toBe(true)
+    const visitor = open.visitor()
+    await visitor.post("/sign-up/email", signUpBody(email))
+    await visitor.visit(open.linkTo(email))
+    for (const fields of [taken, { isOperator: true }, { accountId: stolen?.id ?? "x" }]) {
+      const answer = await visitor.post("/update-user", { name: "Ada", ...fields })
+      expect(answer.status).toBe(404)
+    }
+    expect(await findUser(email)).toMatchObject({ isOperator: false, name: email })
+    expect((await findUser(email))?.accountId).not.toBe(stolen?.id)
+  })
+})

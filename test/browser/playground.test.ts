@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from "vitest"
+import { skipNote } from "../support/speech.ts"
+import { expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
+import { useStage } from "./stage.ts"
+import { makeFilm } from "./film.ts"
+
+let film: { path: string }
+
+const stage = useStage()
+
+describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, () => {
+  beforeAll(async () => {
+    film = stage.use(await makeFilm())
+  })
+
+  it("says what is wrong with a command as it is typed, and what is right about it", async () => {
+    const page = await stage.openPage()
+    await page.goto("/playground")
+    const command = page.getByLabel("FFmpeg command")
+    await command.fill("ffmpeg -f lavfi -i testsrc2=duration=1 -hwaccel {{out_1}} {{in_9}}")
+    await page.locator("#error-command").getByText("in_9").waitFor()
+    expect(await command.getAttribute("aria-invalid")).toBe("true")
+    expect(await page.evaluate("document.activeElement.name")).toBe("command")
+    await expectAccessible(page)
+    await takePicture(page, "playground-wrong")
+    await command.fill("ffmpeg -f lavfi -i testsrc2=duration=1 {{out_1}}")
+    await page.getByText("This can be run.").waitFor()
+    expect(await command.getAttribute("aria-invalid")).toBeNull()
+    await page.getByText("testsrc2=duration=1 test-film.mp4").waitFor()
+    await page.getByLabel("Output 1: name").fill("a/b.mp4")
+    await page.locator("#error-output-0").getByText("without a folder").waitFor()
+  })
+
+  it("uploads a file, runs a recipe on it and follows the job to its end", async () => {
+    const page = await stage.openPage()
+    await page.goto("/playground")
+    await page.getByLabel("Recipe").selectOption("720p")
+    await page.getByLabel("Input 1: file or URL").waitFor()
+    await page.locator("#error-input-0").getByText("choose a file, or give a URL").waitFor()
+    await page.getByLabel("Files to upload").setInputFiles(film.path)
+    await page.locator("#note-input-0").getByText("film.mp4").waitFor()
+    await page.getByText("This can be run.").waitFor()
+    await page.getByRole("button", { name: "Run" }).click()
+    await page.locator("#result").getByText("completed").waitFor({ timeout: 30_000 })
+    await page.locator("#result").getByRole("link", { name: "720p.mp4" }).waitFor()
+    expect(new URL(page.url()).searchParams.has("job")).toBe(true)
+    await expectAccessible(page)
+    await takePicture(page, "playground")
+    await page.setViewportSize(PHONE)
+    await expectNoOverflow(page)
+    await takePicture(page, "playground-phone")
+  })
+
+  it("needs nothing but the keyboard", async () => {
+    const page = await stage.openPage({ colorScheme: "dark" })
+    await page.goto("/playground")
+    await page.getByLabel("Recipe").focus()
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await page.getByLabel("Input 1: key").waitFor()
+    await page.getByRole("button", { name: "Remove input 1" }).press("Enter")
+    await page.getByLabel("Input 1: key").waitFor({ state: "detached" })
+    const command = page.getByLabel("FFmpeg command")
+    await command.fill("ffmpeg -f lavfi -i testsrc2=duration=1 {{out_1}}")
+    await page.getByRole("button", { name: "Run", exact: true }).press("Enter")
+    await page.locator("#result").getByText("completed").waitFor({ timeout: 30_000 })
+    expect(await page.locator("#result").getByRole("link", { name: "test-film.mp4" }).count()).toBe(
+      1,
+    )
+    await takePicture(page, "playground-dark")
+  })
+
+  it("keeps what is typed while a job runs, and runs it as another one", async () => {
+    const page = await stage.openPage()
+    await page.goto("/playground")
+    const command = page.getByLabel("FFmpeg command")
+    await command.fill("ffmpeg -re -f lavfi -i testsrc2=duration=2 {{out_1}}")
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.waitForURL("**/playground?job=*")
+    const first = page.url()
+    await command.fill("ffmpeg -f lavfi -i testsrc2=duration=1:rate=5 {{out_1}}")
+    await page.locator("#result").getByText("completed").waitFor({ timeout: 30_000 })
+    expect(await command.inputValue()).toContain("rate=5")
+    await page.locator("#curl").getByText("rate=5", { exact: false }).waitFor()
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.waitForURL((url) => url.href !== first)
+  })
+})

@@ -1,0 +1,39 @@
+import { expect, it } from "vitest"
+import { z } from "zod"
+import { isLogged, logLine, readLogLevel } from "../../src/contract/log-line.ts"
+
+const entry = { part: "worker", level: "warn", event: "thing.odd" } as const
+
+it("is one line of JSON that begins with when, how bad and what", () => {
+  const line = logLine(entry, { request_id: "r1", text: "two\nlines" })
+  expect(line).not.toContain("\n")
+  const read = z.record(z.string(), z.unknown()).parse(JSON.parse(line))
+  expect(Object.entries(read)).toEqual([
+    ["time", expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)],
+    ["level", "warn"],
+    ["event", "thing.odd"],
+    ["part", "worker"],
+    ["request_id", "r1"],
+    ["text", "two\nlines"],
+  ])
+})
+
+it("hides secrets at every depth and shortens what is long", () => {
+  const line = logLine(entry, {
+    token: "hello",
+    nested: { list: ["https://me:pw@example.com/x"], token: "hello" },
+    long: "y".repeat(10_000),
+  })
+  expect(JSON.parse(line)).toMatchObject({
+    token: "[redacted]",
+    nested: { list: ["https://example.com/…"], token: "[redacted]" },
+  })
+  expect(line.length).toBeLessThan(5000)
+})
+
+it("leaves out levels below the one that is set", () => {
+  expect(isLogged("debug", "info")).toBe(false)
+  expect(isLogged("warn", "warn")).toBe(true)
+  expect(readLogLevel("warn")).toBe("warn")
+  expect(readLogLevel("loud")).toBe("info")
+})

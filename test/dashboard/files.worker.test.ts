@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, it } from "vitest"
+import { signIn } from "../support/signed-in.ts"
+import type { SignedInCaller } from "../support/signed-in.ts"
+
+const ORIGIN = "https://lathe.test"
+const HOSTILE = `<script>alert(1)<b> "'&amp; .txt`
+
+let user: SignedInCaller
+
+beforeAll(async () => {
+  user = await signIn()
+})
+
+describe("the page of files", () => {
+  it("says what to do where there are none, and offers a form that uploads without script", async () => {
+    const html = await textOf("/files")
+    expect(html).toContain("There are no files yet")
+    expect(html).toContain('action="/files" enctype="multipart/form-data"')
+    expect(html).toMatch(/data-bytes-max="\d+"/)
+  })
+
+  it("passes an upload on as it comes, and leads to the page of the file", async () => {
+    const answer = await upload(new File(["some text"], HOSTILE))
+    expect(answer.status).toBe(303)
+    const path = answer.headers.get("location") ?? ""
+    const html = await textOf(path)
+    expect(html).toContain("9 B (9 bytes)")
+    expect(html).toContain(`svc_id://${path.replace("/files/", "")}`)
+    expect(html).not.toContain("<script>alert")
+    expect(html).not.toContain("<b>")
+    expect(await textOf("/files")).toContain(path)
+  })
+
+  it("says at the field why an upload was refused", async () => {
+    const answer = await upload(new File([], "empty.txt"))
+    expect(answer.status).toBe(422)
+    expect(await answer.text()).toContain("file: it is empty")
+  })
+
+  it("keeps a URL that cannot be imported, and says why", async () => {
+    const answer = await user.submit("/files/import", { file_url: "ftp://example.com/<a>.mp4" })
+    expect(answer.status).toBe(422)
+    const html = await answer.text()
+    expect(html).toContain('value="ftp://example.com/&lt;a&gt;.mp4"')
+    expect(html).toContain('id="field-file_url-error"')
+  })
+
+  it("brings in a URL", async () => {
+    const answer = await user.submit("/files/import", { file_url: " https://example.com/a.mp4 " })
+    expect(answer.status).toBe(303)
+    const html = await textOf(answer.headers.get("location") ?? "")
+    expect(html).toContain("https://example.com/a.mp4")
+    expect(html).toContain("data-poll")
+  })
+
+  it("filters, and says so where nothing is like that", async () => {
+    expect(await textOf("/files?source=import")).toContain("a.mp4")
+    const html = await textOf("/files?source=output&status=")
+    expect(html).toContain("No file is like that")
+    const wrong = await user.visit("/files?source=elsewhere")
+    expect(wrong.status).toBe(422)
+  })
+
+  it("leads from page to page", async () => {
+    const many = await signIn()
+    for (let number = 0; number < 21; number += 1) {
+      await many.submit("/files/import", { file_url: `https://example.com/${number}.mp4` })
+    }
+    const first = await (await many.visit("/files?source=import")).text()
+    const next = /href="(\/files\?source=import&amp;cursor=[^"]+)"/.exec(first)?.[1] ?? ""
+    const second = await (await many.visit(next.replaceAll("&amp;", "&"))).text()
+    expect(linksOf(first)).toHaveLength(20)
+    expect(linksOf(second)).toHaveLength(1)
+    expect(second).not.toContain('rel="next"')
+  })
+
+  it("deletes a file", async () => {
+    const path = (await upload(new File(["x"], "gone.txt"))).headers.get("location") ?? ""
+    const answer = await user.submit(`${path}/delete`)
+    expect(answer.headers.get("location")).toBe("/files")
+    expect((await user.visit(path)).status).toBe(404)
+  })
+
+  it("shows nobody else's file", async () => {
+    const path = (await upload(new File(["x"], "mine.txt"))).headers.get("location") ?? ""
+    const other = await signIn()
+    expect((await other.visit(path)).status).toBe(404)
+    expect((await other.submit(`${path}/delete`)).status).toBe(404)
+    expect((await user.visit(path)).status).toBe(200)
+  })
+
+  it("takes no form of another origin", async () => {
+    const body = new FormData()
+    body.append("file", new File(["x"], "x.txt"))
+    const headers = { origin: "https://elsewhere.test" }
+    const answer = await user.visit("/files", { method: "POST", headers, body })
+    expect(answer.status).toBe(403)
+  })
+})
+
+async function upload(file: File): Promise<Response> {
+  const body = new FormData()
+  body.append("file", file)
+  return await user.visit("/files", { method: "POST", headers: { origin: ORIGIN }, body })
+}
+
+async function textOf(path: string): Promise<string> {
+  const answer = await user.visit(path)
+  expect(answer.status).toBe(200)
+  return await answer.text()
+}
+
+function linksOf(html: string): string[] {
+  return [...html.matchAll(/href="(\/files\/[0-9a-f-]{36})"/g)].map(([, path = ""]) => path)
+}

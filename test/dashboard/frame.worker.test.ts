@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest"
+import { ask } from "../support/caller.ts"
+import { signIn } from "../support/signed-in.ts"
+
+test("a page has its navigation, its title and the way past the navigation", async () => {
+  const person = await signIn()
+  const answer = await person.visit("/")
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get("content-type")).toMatch(/^text\/html/)
+  const html = await answer.text()
+  expect(html).toMatch(/^<!doctype html>/)
+  expect(html).toContain('href="#main"')
+  expect(html).toMatch(/<a href="\/" aria-current="page">/)
+  expect(html).toContain(person.email)
+  expect(html).not.toContain("/operate/")
+})
+
+test("an operator has the operator's pages in the navigation", async () => {
+  const operator = await signIn({ isOperator: true })
+  const html = await (await operator.visit("/")).text()
+  expect(html).toContain('href="/operate/accounts"')
+})
+
+test("who is not signed in is sent to the page for that, and back afterwards", async () => {
+  const answer = await ask("/?a=1")
+  expect(answer.status).toBe(303)
+  expect(answer.headers.get("location")).toBe("/sign-in?next=%2F%3Fa%3D1")
+})
+
+describe("a form", () => {
+  test.each([
+    ["another site", { origin: "https://elsewhere.test" }],
+    ["nowhere in particular", {}],
+    ["a page without an origin", { origin: "null", "sec-fetch-site": "cross-site" }],
+  ])("is refused from %s, and does nothing", async (_, headers: Record<string, string>) => {
+    const person = await signIn()
+    const answer = await person.visit("/keys", {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+      body: "name=stolen&scope=admin&days=",
+    })
+    expect(answer.status).toBe(403)
+    expect(answer.headers.get("content-type")).toMatch(/^text\/html/)
+    expect(await (await person.visit("/keys")).text()).not.toContain("stolen")
+  })
+
+  test.each([
+    ["JSON", "application/json", 415],
+    ["a type of its own", "application/x-www-form-urlencoded-not", 415],
+    ["parts that have no end", "multipart/form-data; boundary=x", 422],
+    ["parts without a boundary", "multipart/form-data", 422],
+  ])("is refused as %s, and does nothing", async (_, type, status) => {
+    const person = await signIn()
+    const headers = { origin: "https://lathe.test", "content-type": type }
+    for (const path of ["/keys", "/playground", "/settings/password", "/sign-in"]) {
+      const answer = await person.visit(path, { method: "POST", headers, body: "--x\r\nno" })
+      expect([path, answer.status]).toEqual([path, status])
+    }
+  })
+
+  test("of another type is taken from no other site", async () => {
+    const person = await signIn()
+    const headers = { origin: "https://elsewhere.test", "content-type": "application/json" }
+    const answer = await person.visit("/webhooks/secret/rotate", { method: "POST", headers })
+    expect(answer.status).toBe(415)
+    await person.visit("/sign-out", { method: "POST", headers })
+    expect((await person.visit("/keys")).status).toBe(200)
+  })
+
+  test("is refused where it is too large", async () => {
+    const person = await signIn()
+    const answer = await person.submit("/keys", { name: "x".repeat(3_000_000) })
+    expect(answer.status).toBe(413)
+  })
+})
+
+test("pages let nothing in from elsewhere, and tell no other site about themselves", async () => {
+  const { headers } = await (await signIn()).visit("/")
+  const policy = headers.get("content-security-policy") ?? ""
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).toContain("form-action 'self'")
+  expect(policy).not.toMatch(/unsafe|https?:/)
+  expect(headers.get("x-frame-options")).toBe("DENY")
+  expect(headers.get("referrer-policy")).toBe("same-origin")
+  expect(headers.get("cache-control")).toBe("no-store")
+})

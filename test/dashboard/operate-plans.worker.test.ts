@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, it } from "vitest"
+import { draftOf, numbersOf } from "../../src/dashboard/pages/operate-plans/draft.ts"
+import { ownLimits } from "../../src/pipeline/accounts/own-limits.ts"
+import { askOperator, makeCaller } from "../support/caller.ts"
+import { GOLD } from "../support/own-plan.ts"
+import { signIn } from "../support/signed-in.ts"
+import type { SignedInCaller } from "../support/signed-in.ts"
+
+let operator: SignedInCaller
+
+beforeAll(async () => {
+  operator = await signIn({ isOperator: true })
+})
+
+/** What the form of a plan sends. */
+const FORM = {
+  requests_per_minute: "100",
+  running_jobs: "2",
+  waiting_jobs: "10",
+  file_bytes: "0.5",
+  input_bytes: "1",
+  run_seconds: "60",
+  storage_bytes: "10",
+  fetches_per_day: "0",
+  slots_share: "25",
+}
+
+async function limitsOf(name: string): Promise<unknown> {
+  const plans = await (await askOperator("/plans")).json<{ name: string; limits: unknown }[]>()
+  return plans.find((plan) => plan.name === name)?.limits
+}
+
+async function follow(answer: Response): Promise<string> {
+  expect(answer.status).toBe(303)
+  return await (await operator.visit(answer.headers.get("location") ?? "")).text()
+}
+
+describe("/operate/plans", () => {
+  it("shows the plans that every service has side by side", async () => {
+    const page = await (await operator.visit("/operate/plans")).text()
+    expect(page).toMatch(/<th[^>]*>trial<\/th><th[^>]*>paid<\/th>/)
+    expect(page).toMatch(/Size of a file<\/td><td[^>]*>30 MB<\/td><td[^>]*>50 GB/)
+    expect(page).toContain("You have made no plan yet")
+  })
+
+  it("asks for a name by a pattern that browsers know, and for numbers with their units", async () => {
+    const form = await (await operator.visit("/operate/plans/new")).text()
+    const [, pattern = ""] = / pattern="([^"]*)"/.exec(form) ?? []
+    // With the flag that browsers set.
+    const names = new RegExp(`^(?:${pattern})$`, "v")
+    expect(["studio-2", "Studio", "a b"].map((name) => names.test(name))).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(form).toContain("Run time of a job, in seconds")
+    expect(form).toContain("Size of a file, in GB")
+  })
+
+  it("makes a plan, changes it and deletes it", async () => {
+    const made = await operator.submit("/operate/plans", { ...FORM, name: "studio" })
+    expect(await follow(made)).toContain("The plan studio is made.")
+    expect(await limitsOf("studio")).toEqual({
+      ...GOLD,
+      file_bytes: 2 ** 29,
+      input_bytes: 2 ** 30,
+      storage_bytes: 10 * 2 ** 30,
+      fetches_per_day: 0,
+      slots_share: 0.25,
+    })
+    const form = await (await operator.visit("/operate/plans/studio/change")).text()
+    expect(form).toMatch(
+      /<input[^>]*value="0.5"[^>]*name="file_bytes"|name="file_bytes"[^>]*value="0.5"/,
+    )
+    const changed = await operator.submit("/operate/plans/studio/change", {
+      ...FORM,
+      running_jobs: "7",
+    })
+    expect(await follow(changed)).toContain("The plan studio is changed")
+    expect(await limitsOf("studio")).toMatchObject({ running_jobs: 7 })
+    const removed = await operator.submit("/operate/plans/studio/delete")
+    expect(await follow(removed)).toContain("The plan studio is deleted.")
+    expect(await limitsOf("studio")).toBeUndefined()
+  })
+
+  it("shows the form again with what is wrong, and what was sent", async () => {
+    const answer = await operator.submit("/operate/plans", {
+      ...FORM,
+      name: "trial",
+      file_bytes: "1e9",
+      run_seconds: "soon",
+      slots_share: "",
+    })
+    expect(answer.status).toBe(422)
+    const page = await answer.text()
+    expect(page).toContain("trial and paid are plans that every service has")
+    expect(page).toContain("expected a number of GB above 0, up to 5 TB")
+    expect(page).toContain("expected a whole number from 1 to 86400")
+    expect(page).toContain("expected a number from 0 to 100")
+    expect(page).toContain('value="1e9"')
+  })
+
+  it("makes no plan of a name that is there, and none of those that every service has", async () => {
+    await operator.submit("/operate/plans", { ...FORM, name: "there" })
+    const again = await operator.submit("/operate/plans", { ...FORM, name: "there" })
+    expect([again.status, await again.text()]).toEqual([
+      422,
+      expect.stringContaining("there is such a plan"),
+    ])
+    for (const action of ["change", "delete"]) {
+      expect((await operator.submit(`/operate/plans/trial/${action}`, FORM)).status).toBe(404)
+    }
+  })
+
+  it("keeps a plan that accounts have", async () => {
+    await operator.submit("/operate/plans", { ...FORM, name: "held" })
+    await makeCaller("holds it")
+    const body = JSON.stringify({ account: "holds it", plan: "held" })
+    await askOperator("/plans", { method: "PUT", body })
+    const answer = await operator.submit("/operate/plans/held/delete")
+    expect(await follow(answer)).toContain("Accounts have the plan held")
+    expect(await limitsOf("held")).toBeDefined()
+  })
+})
+
+describe("the form of a plan", () => {
+  it("sends the very numbers that it shows, of bytes too", () => {
+    for (const bytes of [1, 30 * 2 ** 20, 1_000_000, 5 * 2 ** 40]) {
+      const limits = ownLimits.parse({ ...GOLD, file_bytes: bytes, slots_share: 0.3 })
+      expect(ownLimits.parse(numbersOf(draftOf(limits)))).toEqual(limits)
+    }
+  })
+})

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest"
+import { makeQueuedJob } from "../support/queued-job.ts"
+import { signIn } from "../support/signed-in.ts"
+
+test("a new account sees its first steps, and a request that works", async () => {
+  const person = await signIn()
+  const html = await (await person.visit("/")).text()
+  expect(html).toContain("First steps")
+  expect(html).toContain("curl https://lathe.test/v1/commands")
+  const made = await (await person.submit("/keys", { name: "first", scope: "write" })).text()
+  const [, body = ""] = /-d &#39;(\{.*?\})&#39;/s.exec(html) ?? []
+  const answer = await person.visit("/v1/commands", {
+    method: "POST",
+    headers: {
+      "x-api-key": /lathe_\w{40}/.exec(made)?.[0] ?? "",
+      "content-type": "application/json",
+    },
+    body: body.replaceAll("&quot;", '"'),
+  })
+  expect(answer.status).toBe(202)
+  const after = await (await person.visit("/")).text()
+  expect(after).not.toContain("First steps")
+  expect(after).toContain("Last jobs")
+})
+
+test("the last jobs are shown, the newest first, and those of nobody else", async () => {
+  const [person, other] = [await signIn(), await signIn()]
+  const older = await makeQueuedJob(person.accountId)
+  const newer = await makeQueuedJob(person.accountId)
+  const foreign = await makeQueuedJob(other.accountId)
+  const html = await (await person.visit("/")).text()
+  const places = [newer, older].map(({ jobId }) => html.indexOf(`href="/jobs/${jobId}"`))
+  expect(places[0]).toBeGreaterThan(0)
+  expect(places[1]).toBeGreaterThan(places[0] ?? 0)
+  expect(html).not.toContain(foreign.jobId)
+  expect(html).toMatch(/class="badge idle">queued/)
+})

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest"
+import { tellOfMail } from "../../scripts/deploy/mail.ts"
+
+const nothing = { vars: {}, secrets: { given: {}, dropped: [] }, deployed: null }
+const key = { given: { RESEND_API_KEY: "re_key" }, dropped: [] }
+const deployed = { secretNames: ["RESEND_API_KEY"], vars: {}, versionId: null }
+
+test("closed sign-up needs no mail", () => {
+  expect(tellOfMail(nothing)).toEqual([])
+})
+
+test.each(["open", "invitation"])(
+  "sign-up that is %s is told where no mail can be sent",
+  (mode) => {
+    const wanted = { ...nothing, vars: { SIGN_UP: mode } }
+    expect(tellOfMail(wanted)).toEqual([expect.stringContaining(`SIGN_UP is ${mode}`)])
+    expect(tellOfMail(wanted)[0]).toContain("RESEND_API_KEY")
+  },
+)
+
+test("a provider that is taken away counts no more, one that stays does", () => {
+  const vars = { SIGN_UP: "open", MAIL_FROM: "Lathe <hello@lathe.example>" }
+  expect(tellOfMail({ ...nothing, vars, deployed })).toEqual([])
+  const secrets = { given: {}, dropped: ["RESEND_API_KEY"] }
+  expect(tellOfMail({ vars, secrets, deployed })).toHaveLength(1)
+})
+
+test("a provider needs a sender that is not this machine", () => {
+  expect(tellOfMail({ ...nothing, secrets: key })).toEqual([expect.stringContaining("MAIL_FROM")])
+})

@@ -1,0 +1,11 @@
+/** The numbers of a plan of the operator's own, by their public names. */
+export const GOLD = {
+  requests_per_minute: 100,
+  running_jobs: 2,
+  waiting_jobs: 10,
+  file_bytes: 1_000_000,
+  input_bytes: 2_000_000,
+  run_seconds: 60,
+  storage_bytes: 10_000_000,
+  fetches_per_day: 5,
+}
