@@ -15,8 +15,7 @@ import { makeMarker, openCanaries } from "../corpus/canaries.ts"
 import type { Evidence } from "../corpus/canaries.ts"
 
 const FFMPEG = "ffmpeg"
-/** Long, because whoever draws text first on a fresh machine waits for fontconfig's cache. */
-const RUN_MS_MAX = 50_000
+const RUN_MS_MAX = 25_000
 /** The release that every attack was tried on; another may lack what one uses. */
 const MEASURED_MAJOR = "5"
 
@@ -28,10 +27,30 @@ let media: Record<string, Uint8Array>
 
 beforeAll(async () => {
   media = await makeCanaryMedia()
-})
+  warmFonts()
+}, 300_000)
 
-/** Runs an attack with nothing around it; answers the harm that it did. */
-async function attackBare(attack: Attack): Promise<{ harm: string[]; log: string }> {
+/** Whoever draws text first on a fresh machine makes fontconfig's cache, which takes its time. */
+function warmFonts() {
+  const drawn = ["-f", "lavfi", "-i", "color=d=0.1", "-vf", "drawtext=text=a", "-f", "null", "-"]
+  spawnSync(FFMPEG, ["-nostdin", ...drawn], { stdio: "ignore" })
+}
+
+interface Attempt {
+  harm: string[]
+  log: string
+  /** Null where a run was ended by its time, which proves nothing. */
+  exitCodes: (number | null)[]
+}
+
+/** Runs an attack with nothing around it, once more where the machine was too busy for it. */
+async function attackBare(attack: Attack): Promise<Attempt> {
+  const first = await attackOnce(attack)
+  const isUndecided = first.harm.length === 0 && first.exitCodes.includes(null)
+  return isUndecided ? await attackOnce(attack) : first
+}
+
+async function attackOnce(attack: Attack): Promise<Attempt> {
   const base = await mkdtemp(join(tmpdir(), "lathe-bare-"))
   const [work, state] = [join(base, "work"), join(base, "state")]
   const workspace = join(work, "mine")
@@ -69,7 +88,8 @@ async function attackBare(attack: Attack): Promise<{ harm: string[]; log: string
       ...(attack.harm === "success" && isDone ? ["it succeeded"] : []),
       ...(attack.harm === "picture" && isLight(Buffer.from(shown)) ? ["it shows something"] : []),
     ]
-    return { harm, log: String(evidence["log"]) }
+    const exitCodes = ends.map(({ exitCode }) => exitCode)
+    return { harm, log: String(evidence["log"]), exitCodes }
   } finally {
     await rm(base, { recursive: true, force: true })
   }
@@ -97,11 +117,12 @@ describe.concurrent.for(Object.entries(ATTACKS))("where nothing is around, %s", 
   test.for(proven.map((attack) => [attack.name, attack] as const))(
     "works by %s",
     async ([, attack], { skip }) => {
-      const { harm, log } = await attackBare(attack)
+      const { harm, log, exitCodes } = await attackBare(attack)
       tried += 1
       if (harm.length > 0) fired += 1
       if (harm.length === 0 && major !== MEASURED_MAJOR) skip(`ffmpeg ${major} does not do it`)
-      expect({ log, isHarmed: harm.length > 0 }).toEqual({ log, isHarmed: true })
+      const seen = { log, exitCodes }
+      expect({ ...seen, isHarmed: harm.length > 0 }).toEqual({ ...seen, isHarmed: true })
     },
   )
 
