@@ -1,10 +1,15 @@
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin"
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./test/support/longest-first.ts"
 
 /** A machine that is busy with something else is slow, and no test is about that. */
 const TEST_TIMEOUT_MS = 30_000
 const SYSTEM_TEST_TIMEOUT_MS = 60_000
+const PATIENCE = { poll: { timeout: 20_000 } }
+/** Files of tests that run at once; most of their time they wait, for processes and for timers. */
+const FILES_AT_ONCE = availableParallelism() + 1
 
 /** Tests of the Worker, in workerd, with every binding of wrangler.toml emulated. */
 async function workerProject() {
@@ -31,6 +36,8 @@ async function workerProject() {
     test: {
       name: "worker",
       testTimeout: TEST_TIMEOUT_MS,
+      hookTimeout: TEST_TIMEOUT_MS,
+      expect: PATIENCE,
       include: ["test/**/*.worker.test.ts"],
       setupFiles: ["./test/support/apply-migrations.ts"],
     },
@@ -42,9 +49,12 @@ const nodeProject = {
   test: {
     name: "node",
     testTimeout: TEST_TIMEOUT_MS,
+    hookTimeout: TEST_TIMEOUT_MS,
+    expect: PATIENCE,
     pool: "forks" as const,
     include: ["test/**/*.test.ts"],
     exclude: ["test/**/*.worker.test.ts", "test/{api,browser,image,system}/**"],
+    setupFiles: ["./test/support/own-tool-users.ts"],
   },
 }
 
@@ -55,11 +65,17 @@ const systemProject = {
     pool: "forks" as const,
     include: ["test/{api,browser,system}/**/*.test.ts"],
     exclude: ["test/**/*.worker.test.ts"],
+    setupFiles: ["./test/support/own-tool-users.ts"],
     testTimeout: SYSTEM_TEST_TIMEOUT_MS,
     hookTimeout: SYSTEM_TEST_TIMEOUT_MS,
+    expect: PATIENCE,
   },
 }
 
 export default defineConfig(async () => ({
-  test: { projects: [await workerProject(), nodeProject, systemProject] },
+  test: {
+    projects: [await workerProject(), nodeProject, systemProject],
+    maxWorkers: FILES_AT_ONCE,
+    sequence: { sequencer: LongestFirst },
+  },
 }))

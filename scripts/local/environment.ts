@@ -11,7 +11,10 @@ export function pickVariables(
   return picked
 }
 
-/** What programs need to run, and where tools are that someone has elsewhere than set-up puts them. */
+/**
+ * What programs need to run, where tools are that someone has elsewhere than set-up puts them, and
+ * whose users they have, which services of one machine do not share.
+ */
 const TOOL_VARIABLES = [
   "PATH",
   "HOME",
@@ -20,6 +23,7 @@ const TOOL_VARIABLES = [
   "FFPROBE_PATH",
   "SPEECH_PYTHON_PATH",
   "SPEECH_MODELS_PATH",
+  "SANDBOX_FIRST_UID",
 ]
 
 /** The variables of this process that a child needs to run, without settings of the service. */

@@ -10,7 +10,6 @@ import type { SandboxChoice } from "../../container/sandbox/choose.ts"
 import { toListener } from "../../container/server/http-adapter.ts"
 import type { Handler } from "../../container/server/http-adapter.ts"
 import { makeRunner } from "../../container/server/server.ts"
-import { makeSettings, readEnvironment } from "../../container/settings.ts"
 import type { RunnerSettings } from "../../container/settings.ts"
 import { FETCH_PYTHON_PATH } from "../../scripts/setup/yt-dlp.ts"
 import { runnerHeaders } from "../../src/contract/protocol.ts"
@@ -19,6 +18,7 @@ import type { TaskOrder } from "../../src/contract/task.ts"
 import { commandTask } from "../../src/contract/tasks/command.ts"
 import { makeIoServer } from "../support/io-server.ts"
 import type { IoServer } from "../support/io-server.ts"
+import { runnerSettings } from "../support/runner-settings.ts"
 
 const run = promisify(execFile)
 
@@ -53,7 +53,7 @@ export async function startHarness(
 ): Promise<Harness> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   const settings = {
-    ...makeSettings(readEnvironment({ FETCH_PYTHON_PATH })),
+    ...runnerSettings({ FETCH_PYTHON_PATH }),
     capacity: 2,
     workDir,
     ...differing,

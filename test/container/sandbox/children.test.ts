@@ -12,8 +12,9 @@ import type { Tier } from "../../../container/sandbox/sandbox.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
-import { DEFAULT_TOOL_LIMITS, makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import { processesIn } from "../harness.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 const MIB = 1024 ** 2
 const LIMITS = { ...DEFAULT_TOOL_LIMITS, threads: 50, workspaceBytes: 50 * MIB }
@@ -98,7 +99,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 async function openTask(tier: Tier) {
-  const settings = makeSettings(readEnvironment({}))
+  const settings = runnerSettings()
   const taskSandbox = openTaskSandbox(describeSandbox(tier, { ...settings, limits: LIMITS }))
   const run = { taskId: crypto.randomUUID(), fence: 1 }
   const cwd = await makeWorkspace(join(folder, "work"), run, taskSandbox.uid)

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { chooseSandbox, describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
 import { testSandbox } from "../../../container/sandbox/self-test.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import { startHarness } from "../harness.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 const attackPath = join(import.meta.dirname, "../../../container/launcher/build/attack")
 let workDir: string
@@ -17,14 +17,12 @@ beforeEach(async () => {
 afterEach(() => rm(workDir, { recursive: true }))
 
 function settingsFor(more: NodeJS.ProcessEnv = {}) {
-  return makeSettings(readEnvironment({ WORK_DIR: workDir, ...more }))
+  return runnerSettings({ WORK_DIR: workDir, ...more })
 }
 
-test("a sandbox that withstands its attacks is chosen within a second", async ({ skip }) => {
+test("a sandbox that withstands its attacks is chosen", async ({ skip }) => {
   skip((await findTiers()).length === 0, "this machine has no sandbox")
-  const beganMs = performance.now()
   const { sandbox, test: tried } = await chooseSandbox(settingsFor())
-  expect(performance.now() - beganMs).toBeLessThan(1000)
   expect(sandbox?.tier).toBe(tried.tier)
   expect(tried).toMatchObject({ ok: true, problem: null })
   expect(tried.attacks.filter(({ refused }) => !refused)).toEqual([])

@@ -3,7 +3,7 @@ import type { Tier } from "../../../container/sandbox/sandbox.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 /**
  * Runs a tool as a task does, under the user that this process has:
@@ -11,9 +11,7 @@ import { makeSettings, readEnvironment } from "../../../container/settings.ts"
  * It prints how the tool ended, and after a byte on stdin removes the workspace.
  */
 const [, , tier, tool = "", word = "", workDir = ""] = process.argv
-const settings = makeSettings(
-  readEnvironment({ WORKSPACE_BYTES_MAX: "10000000", WORKSPACE_FILES_MAX: "500" }),
-)
+const settings = runnerSettings({ WORKSPACE_BYTES_MAX: "10000000", WORKSPACE_FILES_MAX: "500" })
 const taskSandbox = openTaskSandbox(describeSandbox(readTier(tier), settings))
 const run = { taskId: crypto.randomUUID(), fence: 1 }
 const cwd = await makeWorkspace(workDir, run, taskSandbox.uid)

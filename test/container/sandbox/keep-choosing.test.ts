@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import { findTiers } from "../../../container/sandbox/choose.ts"
 import { keepChoosingSandbox } from "../../../container/sandbox/keep-choosing.ts"
 import { findProgram } from "../../../container/sandbox/paths.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 let folder: string
 
@@ -18,11 +18,11 @@ afterEach(() => rm(folder, { recursive: true }))
 
 /** Settings whose ffmpeg is not there until it is linked. */
 function settingsWithoutFfmpeg(selfTestsMax: number) {
-  const environment = readEnvironment({
+  const settings = runnerSettings({
     WORK_DIR: join(folder, "work"),
     FFMPEG_PATH: join(folder, "ffmpeg"),
   })
-  return { ...makeSettings(environment), selfTestsMax }
+  return { ...settings, selfTestsMax }
 }
 
 test("a sandbox whose self-test failed is tested again until it passes", async ({ skip }) => {

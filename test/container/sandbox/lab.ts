@@ -18,9 +18,9 @@ import { join } from "node:path"
 import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
 import { launchArgv } from "../../../container/sandbox/sandbox.ts"
 import type { Launch, TaskSandbox, Tier } from "../../../container/sandbox/sandbox.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
 import { waveHeader } from "../wave.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 /** A tier of the sandbox, with a runner that is root or an unprivileged user. */
 export type Variant = { tier: Tier; user: "root" | "unprivileged"; isSupported: boolean }
@@ -49,7 +49,7 @@ export type SandboxLab = {
 export const CANARY = "canary-7f3a90-of-the-sandbox"
 
 /** Whom an unprivileged runner of a lab is, where the tests are root. */
-export const UNPRIVILEGED_UID = 23_456
+export const UNPRIVILEGED_UID = runnerSettings().sandboxFirstUid + 40
 const isRoot = process.getuid?.() === 0
 const tiers = await findTiers()
 
@@ -68,7 +68,7 @@ export async function openSandboxLab(
 ): Promise<SandboxLab> {
   const base = await mkdtemp(join(tmpdir(), "lathe-sandbox-"))
   await chmod(base, 0o711)
-  const settings = makeSettings(readEnvironment({}))
+  const settings = runnerSettings()
   const described = describeSandbox(tier, {
     ...settings,
     limits: { ...settings.limits, ...limits },

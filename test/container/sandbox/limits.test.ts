@@ -8,8 +8,9 @@ import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
-import { makeSettings, readEnvironment, DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
+import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 const MIB = 1024 ** 2
 const tiers = await findTiers()
@@ -29,7 +30,7 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
   beforeEach(({ skip }) => skip(!tiers.includes(tier), "this machine does not support it"))
 
   async function run(tool: string, words: string, limits: Partial<ToolLimits>) {
-    const settings = makeSettings(readEnvironment({}))
+    const settings = runnerSettings()
     const all = { ...DEFAULT_TOOL_LIMITS, ...limits }
     const taskSandbox = openTaskSandbox(describeSandbox(tier, { ...settings, limits: all }))
     const run = { taskId: crypto.randomUUID(), fence: 1 }

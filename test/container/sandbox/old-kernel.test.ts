@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { findNetworkProblem } from "../../../container/sandbox/network-test.ts"
 import { ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
-import { VARIANTS, openSandboxLab } from "./lab.ts"
+import { UNPRIVILEGED_UID, VARIANTS, openSandboxLab } from "./lab.ts"
 import type { Launch } from "../../../container/sandbox/sandbox.ts"
 import type { SandboxLab, Variant } from "./lab.ts"
 
@@ -109,7 +109,9 @@ function runOnOldKernel(
 /** Another process of the user that tools run as. */
 async function openVictim({ user }: Variant) {
   const identity =
-    process.getuid?.() === 0 && user === "unprivileged" ? { uid: 23_456, gid: 23_456 } : {}
+    process.getuid?.() === 0 && user === "unprivileged"
+      ? { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID }
+      : {}
   const child = spawn("sleep", ["30"], { stdio: "ignore", ...identity })
   const exited = once(child, "exit")
   await once(child, "spawn")

@@ -12,16 +12,12 @@ import {
   removeLeftWorkspaces,
 } from "../../../container/sandbox/task-sandbox.ts"
 import { removeWorkspace } from "../../../container/sandbox/workspace.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import { bury, setImmovable } from "./obstacles.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 const PATIENT = { timeout: 15_000, interval: 100 }
 const isRoot = process.getuid?.() === 0
-/** Users that no other runner of this machine gives to its tools. */
-const sandbox = describeSandbox(
-  "landlock",
-  makeSettings(readEnvironment({ SANDBOX_FIRST_UID: String(1_000_000 + process.pid * 10) })),
-)
+const sandbox = describeSandbox("landlock", runnerSettings())
 
 let workDir: string
 let workspace: string

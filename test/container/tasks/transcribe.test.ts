@@ -5,7 +5,6 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../scripts/setup/speech.ts"
 import type { Report } from "../../../src/contract/report.ts"
 import { transcribeTask } from "../../../src/contract/tasks/transcribe.ts"
@@ -13,6 +12,7 @@ import { skipNote, speak, whyNoSpeech } from "../../support/speech.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 import { waveHeader } from "../wave.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 const run = promisify(execFile)
 
@@ -32,9 +32,7 @@ let harness: Harness
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "lathe-speech-"))
-  const { toolPaths, speech } = makeSettings(
-    readEnvironment({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }),
-  )
+  const { toolPaths, speech } = runnerSettings({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH })
   harness = await startHarness({ toolPaths, speech })
   if (LACK === null) await speak(folder, { name: "spoken.wav", text: SPOKEN })
 })

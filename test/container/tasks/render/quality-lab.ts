@@ -7,13 +7,13 @@ import { z } from "zod"
 import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
-import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
 import { outputStart } from "../../../../container/tools/quality/output-start.ts"
 import type { MeasureContext } from "../../../../container/tasks/render/compare-place.ts"
 import type {
   MadeRendition,
   RenditionSource,
 } from "../../../../container/tasks/render/measure-quality.ts"
+import { runnerSettings } from "../../../support/runner-settings.ts"
 
 const run = promisify(execFile)
 
@@ -62,7 +62,7 @@ export async function openQualityLab({
   signal = new AbortController().signal,
 }: { ffmpeg?: string; signal?: AbortSignal } = {}): Promise<QualityLab> {
   const workDir = await mkdtemp(join(tmpdir(), "lathe-quality-"))
-  const read = makeSettings(readEnvironment({}))
+  const read = runnerSettings()
   const toolPaths = { ...read.toolPaths, ...(ffmpeg !== undefined && { ffmpeg }) }
   const settings = { ...read, workDir, toolPaths }
   const { sandbox } = await chooseSandbox(settings)

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { describeSandbox, findTiers } from "../../../../container/sandbox/choose.ts"
-import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
 import type { RunnerSettings } from "../../../../container/settings.ts"
 import { transcribeSound } from "../../../../container/tools/whisper/transcribe-sound.ts"
 import type {
@@ -16,6 +15,7 @@ import type { TaskFailure } from "../../../../container/failures.ts"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../../scripts/setup/speech.ts"
 import { speak } from "../../../support/speech.ts"
 import type { Voice } from "../../../support/speech.ts"
+import { runnerSettings } from "../../../support/runner-settings.ts"
 
 const run = promisify(execFile)
 
@@ -38,7 +38,7 @@ export type SpeechLab = {
 export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Promise<SpeechLab> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-speech-"))
   const settings = {
-    ...makeSettings(readEnvironment({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH })),
+    ...runnerSettings({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }),
     ...differing,
   }
   const [tier = "none"] = await findTiers()

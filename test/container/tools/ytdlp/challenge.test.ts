@@ -6,12 +6,12 @@ import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
 import { startProcess } from "../../../../container/sandbox/start.ts"
 import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
-import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
 import { findYtdlp, grantsOf } from "../../../../container/tools/ytdlp/environment.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
+import { runnerSettings } from "../../../support/runner-settings.ts"
 
 test("yt-dlp has a site's JavaScript run by Node in the sandbox, by scripts of its own", async () => {
-  const settings = makeSettings(readEnvironment({ FETCH_PYTHON_PATH }))
+  const settings = runnerSettings({ FETCH_PYTHON_PATH })
   const { sandbox } = await chooseSandbox(settings)
   const ytdlp = findYtdlp(settings)
   if (!sandbox || !ytdlp) throw new Error("There is no sandbox, or no yt-dlp.")

@@ -6,17 +6,15 @@ import { RATE_LIMITS } from "../../../../container/egress/rate-limits.ts"
 import { chooseSandbox } from "../../../../container/sandbox/choose.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../../container/sandbox/workspace.ts"
-import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
 import { askPage } from "../../../../container/tools/ytdlp/ask-page.ts"
 import { watchRate } from "../../../../container/tools/ytdlp/rate-watch.ts"
 import { FETCH_PYTHON_PATH } from "../../../../scripts/setup/yt-dlp.ts"
 import { openSite } from "../../../support/site/site.ts"
+import { runnerSettings } from "../../../support/runner-settings.ts"
 
 test("a video that drips is given up as too slow", async () => {
   await using site = await openSite()
-  const settings = makeSettings(
-    readEnvironment({ FETCH_PYTHON_PATH, ALLOWED_PRIVATE_HOSTS: site.host }),
-  )
+  const settings = runnerSettings({ FETCH_PYTHON_PATH, ALLOWED_PRIVATE_HOSTS: site.host })
   const { sandbox } = await chooseSandbox(settings)
   if (!sandbox) throw new Error("There is no sandbox.")
   const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))

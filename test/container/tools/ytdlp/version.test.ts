@@ -4,12 +4,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { makeSettings, readEnvironment } from "../../../../container/settings.ts"
 import { startYtdlpUpdate } from "../../../../container/tools/ytdlp/version.ts"
 import type { YtdlpUpdate } from "../../../../container/tools/ytdlp/version.ts"
 import { servePackageIndex } from "../../../support/package-index.ts"
 import type { PackageIndex } from "../../../support/package-index.ts"
 import { waitFor } from "../../harness.ts"
+import { runnerSettings } from "../../../support/runner-settings.ts"
 
 const run = promisify(execFile)
 const VERSION = "2031.4.9"
@@ -50,9 +50,7 @@ async function start(
   more: { PIP_INDEX_URL?: string; FETCH_PYTHON_PATH?: string } = {},
 ): Promise<YtdlpUpdate> {
   const { FETCH_PYTHON_PATH = python, ...variables } = more
-  const settings = makeSettings(
-    readEnvironment({ YTDLP_VERSION: text, WORK_DIR: workDir, FETCH_PYTHON_PATH }),
-  )
+  const settings = runnerSettings({ YTDLP_VERSION: text, WORK_DIR: workDir, FETCH_PYTHON_PATH })
   const environment = { PIP_INDEX_URL: index.url, PIP_RETRIES: "0", ...variables }
   const update = startYtdlpUpdate(settings, environment, stopping.signal)
   await update.ready()
