@@ -36,7 +36,7 @@ function warmFonts() {
   spawnSync(FFMPEG, ["-nostdin", ...drawn], { stdio: "ignore" })
 }
 
-interface Attempt {
+type Attempt = {
   harm: string[]
   log: string
   /** Null where a run was ended by its time, which proves nothing. */
