@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { archiveNameOf, bundleKindOf, fitsPattern, memberName } from "../../src/contract/bundle.ts"
+import { processorMsOf } from "../support/processor-time.ts"
 
 test.for([
   ["a.mp4", null],
@@ -41,15 +42,16 @@ test.for<[string, string, boolean]>([
   expect(fitsPattern(pattern, name)).toBe(fits)
 })
 
-test("a pattern and a name that nearly fit in many ways are told apart in good time", () => {
-  const beganMs = performance.now()
-  for (const field of ["%v", "%d", "%02d", "%%"]) {
-    const pattern = `1${`${field}1`.repeat(50)}x%d`
-    for (let each = 0; each < 1000; each += 1) {
-      expect(fitsPattern(pattern, `${"1".repeat(238)}x${field}`)).toBe(false)
+test("a pattern and a name that nearly fit in many ways are told apart in good time", async () => {
+  const tookMs = await processorMsOf(() => {
+    for (const field of ["%v", "%d", "%02d", "%%"]) {
+      const pattern = `1${`${field}1`.repeat(50)}x%d`
+      for (let each = 0; each < 1000; each += 1) {
+        expect(fitsPattern(pattern, `${"1".repeat(238)}x${field}`)).toBe(false)
+      }
     }
-  }
-  expect(performance.now() - beganMs).toBeLessThan(10_000)
+  })
+  expect(tookMs).toBeLessThan(10_000)
 })
 
 test.for([

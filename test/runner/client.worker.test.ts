@@ -104,7 +104,7 @@ describe("the I/O routes", () => {
       const row = await env.DB.prepare(sql).bind(file.id).first<TaskRow>()
       if (!row) throw new Error("it does not run yet")
       return row
-    }, 5000)
+    }, 20_000)
     const { id: taskId, account_id: accountId, fence } = task
     const token = await makeTaskToken(env.LATHE_SECRET ?? "", {
       accountId,

@@ -6,7 +6,7 @@ test("the sweep runs at once, again after a failure, and not after the stop", as
   const sweep = vi.fn<() => Promise<void>>().mockRejectedValueOnce(new Error("no such table"))
   const clock = startSweepClock(sweep, 5)
   expect(sweep).toHaveBeenCalledTimes(1)
-  await vi.waitFor(() => expect(sweep.mock.calls.length).toBeGreaterThan(2))
+  await expect.poll(() => sweep.mock.calls.length).toBeGreaterThan(2)
   await clock.stop()
   const calls = sweep.mock.calls.length
   await new Promise((resolve) => setTimeout(resolve, 30))

@@ -3,18 +3,24 @@ import type { Socket } from "node:net"
 import { z } from "zod"
 
 const SILENCE_MS = 1500
+/** For the first byte; a busy machine takes its time. */
+const FIRST_MS = 20_000
 
 const problem = z.looseObject({ code_name: z.string(), status: z.number(), request_id: z.string() })
 
-/** Sends bytes to a port, and answers what comes back until it closes or is silent for a while. */
+/**
+ * Sends bytes to a port, and answers what comes back until it closes, or is silent for a while after
+ * its first byte.
+ */
 export async function exchange(
   port: number,
   sent: string | Buffer,
-  { host = "127.0.0.1", silenceMs = SILENCE_MS } = {},
+  { host = "127.0.0.1", silenceMs = SILENCE_MS, firstMs = FIRST_MS } = {},
 ): Promise<string> {
   const socket = connect(port, host)
   socket.write(sent)
-  return await readAll(socket, silenceMs)
+  socket.once("data", () => socket.setTimeout(silenceMs))
+  return await readAll(socket, firstMs)
 }
 
 /** All that comes over a connection until it closes or is silent for so long. */

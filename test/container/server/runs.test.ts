@@ -128,7 +128,7 @@ describe("ending tasks", () => {
     const beganMs = performance.now()
     const answer = await harness.call("DELETE", `${path}?fence=1`)
     expect(await answer.json()).toEqual({ killed: true })
-    expect(performance.now() - beganMs).toBeLessThan(2000)
+    expect(performance.now() - beganMs).toBeLessThan(10_000)
     expect(await processesIn(harness.settings.workDir)).toEqual([])
     expect(await harness.workspaces()).toEqual([])
     expect(finalReports()).toEqual([])

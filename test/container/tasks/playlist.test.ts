@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { readPlaylist } from "../../../container/tasks/playlist.ts"
+import { processorMsOf } from "../../support/processor-time.ts"
 
 describe("an HLS playlist", () => {
   test.for([
@@ -7,10 +8,8 @@ describe("an HLS playlist", () => {
     ["short lines", "a\n".repeat(2_000_000)],
     ["invalid URIs", Array.from({ length: 800_000 }, (_, n) => `%${n}`).join("\n")],
     ["invalid durations", "#EXTINF:.\n".repeat(400_000)],
-  ])("is read quickly with %s", ([, text = ""]) => {
-    const before = performance.now()
-    readPlaylist("a.m3u8", text)
-    expect(performance.now() - before).toBeLessThan(5000)
+  ])("is read quickly with %s", async ([, text = ""]) => {
+    expect(await processorMsOf(() => readPlaylist("a.m3u8", text))).toBeLessThan(5000)
   })
 
   test("refers to its lines and URIs, literally or as URLs, and has a duration", () => {
@@ -58,10 +57,11 @@ describe("a DASH manifest", () => {
     ["many fields", `<S media="${"$RepresentationID$".repeat(100)}-"/>`],
     ["many templates", `<S media="$RepresentationID$$Number$-"/>`.repeat(10_000)],
     ["unterminated elements", "<BaseURL".repeat(200_000)],
-  ])("is read quickly with %s", ([, text = ""]) => {
-    const before = performance.now()
-    const { isNaming } = readPlaylist("a.mpd", text)
-    for (let each = 0; each < 100; each += 1) expect(isNaming("1".repeat(240))).toBe(false)
-    expect(performance.now() - before).toBeLessThan(1000)
+  ])("is read quickly with %s", async ([, text = ""]) => {
+    const tookMs = await processorMsOf(() => {
+      const { isNaming } = readPlaylist("a.mpd", text)
+      for (let each = 0; each < 100; each += 1) expect(isNaming("1".repeat(240))).toBe(false)
+    })
+    expect(tookMs).toBeLessThan(1000)
   })
 })

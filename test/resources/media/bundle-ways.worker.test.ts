@@ -163,6 +163,6 @@ describe("the name of an output", () => {
     const before = performance.now()
     const names = { out_1: `${"%v".repeat(110)}a.png`, out_2: `${"x".repeat(180)}b.png` }
     expect(await check(names)).toMatch(/^expected at most 2/)
-    expect(performance.now() - before).toBeLessThan(5000)
+    expect(performance.now() - before).toBeLessThan(15_000)
   })
 })

@@ -103,7 +103,7 @@ describe("a delivery", () => {
     expect(logged.tries[0]?.answer).toBe("ü".repeat(512))
     const waitMs = Date.parse(logged.next_try_at ?? "") - before
     expect(waitMs).toBeGreaterThanOrEqual(5000)
-    expect(waitMs).toBeLessThan(8000)
+    expect(waitMs).toBeLessThan(20_000)
     await deliver(env, accountId, id)
     expect((await read(id)).tries).toHaveLength(1)
   })
@@ -150,7 +150,7 @@ describe("a delivery", () => {
     const url = "https://slow.example/hook"
     const ids = await Promise.all([1, 2, 3, 4, 5].map(() => makeDelivery({ url })))
     const under = ids.slice(0, 4).map((id) => deliver(env, accountId, id))
-    await vi.waitFor(() => expect(requests).toHaveLength(4))
+    await expect.poll(() => requests.length).toBe(4)
     await deliver(env, accountId, ids[4] ?? "")
     const other = await makeDelivery()
     await deliver(env, accountId, other)
@@ -170,7 +170,7 @@ describe("the routes of webhooks", () => {
     const made = await answer.json<Logged>()
     expect(answer.headers.get("location")).toMatch(`/v1/webhooks/deliveries/${made.id}`)
     expect(made).toMatchObject({ job_id: null, type: "webhook.test", status: "waiting", tries: [] })
-    await vi.waitFor(async () => expect((await read(made.id)).status).toBe("delivered"))
+    await expect.poll(async () => (await read(made.id)).status).toBe("delivered")
     expect(requests).toHaveLength(1)
     expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({
       type: "webhook.test",
@@ -195,7 +195,7 @@ describe("the routes of webhooks", () => {
     const answer = await caller.post(`/webhooks/deliveries/${id}/replay`, {})
     expect(answer.status).toBe(202)
     expect(await answer.json()).toMatchObject({ id, status: "waiting", completed_at: null })
-    await vi.waitFor(async () => expect((await read(id)).tries).toHaveLength(2))
+    await expect.poll(async () => (await read(id)).tries.length).toBe(2)
     expect((await read(id)).tries.map(({ number }) => number)).toEqual([1, 2])
     const [first, second] = requests
     expect(second?.body).toBe(first?.body)

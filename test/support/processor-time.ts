@@ -1,0 +1,7 @@
+/** Processor time that this process uses for work, in milliseconds, however busy the machine is. */
+export async function processorMsOf(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
