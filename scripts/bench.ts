@@ -16,10 +16,11 @@ import { benchLimits } from "./bench/limits/limits.ts"
 import { openBenchScope } from "./bench/scope.ts"
 import type { BenchScope } from "./bench/scope.ts"
 import { benchNormalize } from "./bench/normalize/normalize.ts"
-import { benchProbe } from "./bench/probe.ts"
+import { benchPeers } from "./bench/peers/peers.ts"
 import { benchQuality } from "./bench/quality/quality.ts"
 import { benchRenditions } from "./bench/renditions/renditions.ts"
 import { benchSandbox } from "./bench/sandbox.ts"
+import { benchShort } from "./bench/short/short.ts"
 import { benchStart } from "./bench/start.ts"
 import { benchSubmit } from "./bench/submit.ts"
 import { benchTranscribe } from "./bench/transcribe/transcribe.ts"
@@ -44,8 +45,10 @@ const BITRATE_MS_MAX = 900_000
 const LIMITS_MS_MORE = 120_000
 const LOAD_SECONDS_MIN = 60
 const NORMALIZE_MS_MAX = 600_000
+const PEERS_MS_MAX = 900_000
 const QUALITY_MS_MAX = 900_000
 const RENDITIONS_MS_MAX = 600_000
+const SHORT_MS_MAX = 600_000
 /** Mostly of an hour of speech. */
 const TRANSCRIBE_MS_MAX = 1_500_000
 
@@ -61,7 +64,7 @@ const benches: Bench[] = [
   { name: "submit", run: benchSubmit },
   { name: "start", run: benchStart },
   { name: "sandbox", run: benchSandbox },
-  { name: "probe", run: benchProbe },
+  { name: "short", run: benchShort, timeLimitMs: SHORT_MS_MAX },
   { name: "bitrate", run: benchBitrate, isOnlyNamed: true, timeLimitMs: BITRATE_MS_MAX },
   { name: "encode", run: benchEncode },
   { name: "upload", run: benchUpload },
@@ -79,6 +82,7 @@ const benches: Bench[] = [
     timeLimitMs: loadSeconds * 1000 + LIMITS_MS_MORE,
   },
   { name: "normalize", run: benchNormalize, isOnlyNamed: true, timeLimitMs: NORMALIZE_MS_MAX },
+  { name: "peers", run: benchPeers, isOnlyNamed: true, timeLimitMs: PEERS_MS_MAX },
   { name: "quality", run: benchQuality, isOnlyNamed: true, timeLimitMs: QUALITY_MS_MAX },
   { name: "renditions", run: benchRenditions, isOnlyNamed: true, timeLimitMs: RENDITIONS_MS_MAX },
   {
@@ -117,7 +121,8 @@ async function runBench({ name, run }: Bench, timeLimitMs: number): Promise<Figu
   try {
     return await Promise.race([run(scope), failLater(timeLimitMs)])
   } catch (error) {
-    console.error(`${name} could not be measured:`, error)
+    const reason = error instanceof CliError ? error.message : error
+    console.error(`${name} could not be measured:`, reason)
     process.exitCode = 1
     return []
   } finally {

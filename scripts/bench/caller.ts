@@ -18,8 +18,8 @@ export type Caller = {
     body?: Body,
     more?: Record<string, string>,
   ): Promise<Answer>
-  /** The answer as it begins; whoever asks reads it at a pace of their own. */
-  open(path: string): Promise<IncomingMessage>
+  /** The answer to a GET, or to a POST of a body, as it begins; whoever asks reads it at its pace. */
+  open(path: string, body?: Body): Promise<IncomingMessage>
   close(): void
 }
 
@@ -48,10 +48,10 @@ export function openCaller(origin: string, headers: Record<string, string> = {})
       if (answer.status < 400) return answer
       throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.text}`)
     },
-    async open(path) {
-      const outgoing = begin("GET", path)
-      outgoing.end()
-      return await answerOf(outgoing)
+    async open(path, body) {
+      const outgoing = begin(body ? "POST" : "GET", path, body)
+      const [incoming] = await Promise.all([answerOf(outgoing), send(outgoing, body)])
+      return incoming
     },
     close: () => agent.destroy(),
   }

@@ -66,8 +66,8 @@ export function findRunner(parentPid: number): number | null {
   return found?.pid ?? null
 }
 
-/** A process and all below it. */
-function listFamily(ancestorPid: number) {
+/** A process and all below it; empty where there is no /proc. */
+export function listFamily(ancestorPid: number) {
   const family = new Set([ancestorPid])
   const processes = listProcesses()
   for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid)
