@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { benchAuth } from "./bench/auth.ts"
 import { benchContainer } from "./bench/container.ts"
+import { benchCost } from "./bench/cost.ts"
 import { benchDashboard } from "./bench/dashboard/dashboard.ts"
 import { benchDownload } from "./bench/download.ts"
 import { benchBitrate } from "./bench/bitrate/bitrate.ts"
@@ -92,6 +93,7 @@ const benches: Bench[] = [
     timeLimitMs: TRANSCRIBE_MS_MAX,
   },
   { name: "container", run: benchContainer, isOnlyNamed: true },
+  { name: "cost", run: benchCost, isOnlyNamed: true },
 ]
 
 await runScript(async () => {

@@ -1,0 +1,53 @@
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+
+/** CPU time of a process and of children that it has waited for, in milliseconds. */
+type CpuTime = { ownMs: number; childrenMs: number }
+
+/** CPU time of a process so far; throws where there is no /proc. */
+export function cpuTimeOf(pid: number): CpuTime {
+  // The name of the program, in parentheses, may have spaces in it.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
+  const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields
+    .slice(11, 15)
+    .map(Number)
+  const tickMs = 1000 / ticksPerSecond()
+  return { ownMs: (user + system) * tickMs, childrenMs: (childrenUser + childrenSystem) * tickMs }
+}
+
+let knownTicks: number | null = null
+
+function ticksPerSecond(): number {
+  knownTicks ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }))
+  return knownTicks
+}
+
+const ATTACH_MS_MAX = 5_000
+
+/**
+ * How often a process has its files written to the disk (fsync, fdatasync) during some work; null
+ * where there is no strace, or it may not look.
+ */
+export async function countSyncs(pid: number, work: () => Promise<void>): Promise<number | null> {
+  const words = ["-f", "-p", String(pid), "-e", "trace=fsync,fdatasync", "-e", "signal=none"]
+  const tracer = spawn("strace", words, { stdio: ["ignore", "ignore", "pipe"] })
+  const ended = once(tracer, "close").catch(() => undefined)
+  let said = ""
+  const attached = new Promise<boolean>((resolve) => {
+    tracer.once("error", () => resolve(false)).once("exit", () => resolve(false))
+    tracer.stderr.on("data", (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes(`Process ${pid} attached`)) resolve(true)
+    })
+    setTimeout(() => resolve(false), ATTACH_MS_MAX).unref()
+  })
+  const isAttached = await attached
+  try {
+    await work()
+  } finally {
+    tracer.kill("SIGINT")
+    await ended
+  }
+  return isAttached ? (said.match(/\b(?:fsync|fdatasync)\(/g)?.length ?? 0) : null
+}
