@@ -214,7 +214,7 @@ export const READING: Attack[] = [
   {
     name: "a playlist with file://",
     words: () => "-i in_1 -c copy -f mpegts out_1",
-    inputs: ({ outside }) => ({ in_1: ["clip.jpg", playlist(`file://${outside}/film.ts`)] }),
+    inputs: ({ outside }) => ({ in_1: ["clip.mkv", playlist(`file://${outside}/film.ts`)] }),
     harm: "success",
   },
   {

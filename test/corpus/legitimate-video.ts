@@ -239,7 +239,7 @@ export const VIDEO: Work[] = [
   {
     name: "replaces a green background",
     inputs: { in_1: "green.mp4", in_2: "white.png" },
-    outputs: { out_1: ["keyed.mp4", { luma: [220, 255], frames: 25 }] },
+    outputs: { out_1: ["keyed.mp4", { luma: [220, 255], seconds: 1 }] },
     run: 'ffmpeg -i {{in_1}} -i {{in_2}} -filter_complex "[0:v]chromakey=0x00ff00:0.2:0.1[k];[1:v][k]overlay=format=auto,format=yuv420p[v]" -map "[v]" -preset ultrafast {{out_1}}',
   },
   {
@@ -252,7 +252,7 @@ export const VIDEO: Work[] = [
     name: "hides a face behind a blur",
     inputs: clip,
     outputs: { out_1: ["hidden.mp4", { size: "160x120", frames: 20 }] },
-    run: "ffmpeg -i in_1 -filter_complex \"[0:v]crop=60:40:20:30,boxblur=10[b];[0:v][b]overlay=20:30:enable='between(t,0,1)'[v]\" -map [v] -map 0:a -c:a copy -preset ultrafast out_1",
+    run: "ffmpeg -i in_1 -filter_complex \"[0:v]crop=60:40:20:30,boxblur=8[b];[0:v][b]overlay=20:30:enable='between(t,0,1)'[v]\" -map [v] -map 0:a -c:a copy -preset ultrafast out_1",
   },
   {
     name: "converts between colour spaces and bit depths",
