@@ -53,8 +53,12 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   diskReserveBytes: DISK_RESERVE_BYTES,
 }
 
+/** Short tasks come one after another, and a sandbox that waits takes three processes. */
+const PLACES_MAX = 4
+
 const port = z.coerce.number().int().min(0).max(65_535)
 const count = z.coerce.number().int().positive()
+const countOrNone = z.coerce.number().int().min(0)
 
 const environment = z.object({
   RUNNER_PORT: port.default(8788),
@@ -62,6 +66,8 @@ const environment = z.object({
   /** Bearer token that callers must send; optional on a loopback address only. */
   RUNNER_TOKEN: z.string().min(RUNNER_TOKEN_CHARACTERS_MIN).optional(),
   RUNNER_CAPACITY: count.default(availableParallelism()),
+  /** Tasks whose sandboxes are prepared, for each pool; 0: none; by default one a task at once. */
+  RUNNER_PLACES_MAX: countOrNone.optional(),
   WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
   FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
@@ -133,6 +139,8 @@ export type RunnerSettings = {
   /** The socket by which large bytes go to the Worker; null: they go where all else goes. */
   ioSocket: string | null
   capacity: number
+  /** Sandboxes that are prepared for each pool before its tasks come. */
+  placesMax: number
   workDir: string
   toolPaths: Record<ToolName, string>
   /** What YTDLP_VERSION asks for, or what is wrong with it; null: the built-in version. */
@@ -166,6 +174,7 @@ export function makeSettings(values: Environment): RunnerSettings {
     token: values.RUNNER_TOKEN ?? null,
     ioSocket: values.IO_SOCKET ?? null,
     capacity: values.RUNNER_CAPACITY,
+    placesMax: values.RUNNER_PLACES_MAX ?? Math.min(values.RUNNER_CAPACITY, PLACES_MAX),
     workDir: values.WORK_DIR,
     toolPaths: {
       ffmpeg: values.FFMPEG_PATH,

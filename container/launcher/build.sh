@@ -13,7 +13,7 @@ compile() {
   mv "build/$name.$$" "build/$name"
 }
 
-compile launcher launcher.c options.c processes.c reach.c broker.c landlock.c seccomp.c bpf.c
+compile launcher launcher.c options.c order.c processes.c reach.c broker.c landlock.c seccomp.c bpf.c
 compile meter meter.c
 compile attack attack.c
 compile network-attack network-attack.c network-connecting.c network-escaping.c -pthread

@@ -14,6 +14,9 @@
  * --channel-fd N           where --outer leaves, and the launcher inside finds, the way to the broker
  *                          of these connections
  *
+ *   launcher --wait        inside such a sandbox, waits for its options and its program: see order.c
+ * --no-stdout              what the tool says on stdout is lost; of an order only
+ *
  *   launcher --count --uid N   prints how many processes and threads that user has
  *   launcher --probe       prints what this kernel offers
  */
@@ -60,8 +63,9 @@ int main(int argc, char **argv) {
     printf("%llu\n", (unsigned long long)count_others());
     return 0;
   }
+  if (order.is_waiting) await_order(&order);
   order.launcher = getpid();
-  close_files(order.kept_fd, order.is_outer ? -1 : order.channel_fd);
+  if (!order.has_waited) close_files(order.kept_fd, order.is_outer ? -1 : order.channel_fd);
   be_first_out_of_memory();
   int channel = order.connect_path ? start_broker(&order) : order.channel_fd;
   make_reachable(&order.reach_paths);
@@ -84,6 +88,7 @@ int main(int argc, char **argv) {
     if (channel >= 0) hand_over(channel, hold_sockets());
     filter_syscalls(&order, channel >= 0);
   }
+  if (order.has_waited) report_begin();
   execve(order.program[0], order.program, environment);
   fail(order.program[0]);
 }

@@ -10,6 +10,9 @@
 #define LIST_MAX 64
 #define LIMITS_MAX 8
 
+/* Where a launcher that waits says that it waits, and that its tool begins. */
+#define REPORT_FD 3
+
 /* Exit code where a step of the launcher failed, so that the tool never ran. */
 #define EXIT_NOT_LAUNCHED 126
 
@@ -28,6 +31,10 @@ struct order {
   bool is_probe;
   bool is_count;
   bool is_outer;
+  bool is_waiting;
+  /* Whether it has waited, and is to report that the tool begins. */
+  bool has_waited;
+  bool discards_stdout;
   bool may_fork;
   bool has_uid;
   uid_t uid;
@@ -61,6 +68,10 @@ void give_up_privileges(void);
 
 /* options.c */
 void read_options(struct order *order, int argc, char **argv);
+
+/* order.c */
+void await_order(struct order *order);
+void report_begin(void);
 
 /* processes.c */
 rlim_t count_others(void);

@@ -32,7 +32,7 @@ void read_options(struct order *order, int argc, char **argv) {
     read_value(order, argv[i], argv[i + 1]);
     i++;
   }
-  if (order->is_probe || order->is_count) return;
+  if (order->is_probe || order->is_count || order->is_waiting) return;
   if (i + 1 >= argc) fail_with(EINVAL, "no program is named");
   order->program = argv + i + 1;
 }
@@ -41,6 +41,8 @@ static bool read_flag(struct order *order, const char *name) {
   if (strcmp(name, "--probe") == 0) return order->is_probe = true;
   if (strcmp(name, "--count") == 0) return order->is_count = true;
   if (strcmp(name, "--outer") == 0) return order->is_outer = true;
+  if (strcmp(name, "--wait") == 0) return order->is_waiting = true;
+  if (strcmp(name, "--no-stdout") == 0) return order->discards_stdout = true;
   if (strcmp(name, "--fork") == 0) return order->may_fork = true;
   return false;
 }

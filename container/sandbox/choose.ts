@@ -1,23 +1,21 @@
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
-import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { promisify } from "node:util"
 import { z } from "zod"
 import { log } from "../log.ts"
 import type { RunnerSettings } from "../settings.ts"
-import { findProgram, isOpenToAll, readSystemPaths } from "./paths.ts"
+import { findProgram, readSystemPaths } from "./paths.ts"
 import { findNetworkProblem } from "./network-test.ts"
+import { placeAttacks } from "./place-attacks.ts"
 import { PROGRAMS } from "./programs.ts"
-import type { Sandbox, Tier } from "./sandbox.ts"
+import type { Sandbox } from "./sandbox.ts"
+import type { Tier } from "./tier.ts"
 import { testSandbox } from "./self-test.ts"
 import type { SelfTest } from "./self-test.ts"
 
 /** The sandbox that tools run in, null where none passed its self-test, and the last self-test. */
 export type SandboxChoice = { sandbox: Sandbox | null; test: SelfTest }
 
-const READABLE_MODE = 0o755
 const NO_BROKER =
   "Tools without a sandbox can be given no network: nothing would keep them to the addresses that " +
   "were checked."
@@ -107,30 +105,6 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
   } catch (error) {
     const failed = { ok: false, supported: true, attacks: [], problem: String(error), loss: null }
     return { tier: sandbox.tier, ...failed, network_problem: null }
-  }
-}
-
-/**
- * A tool user may lack access to the folder of this code, and then gets a copy. Without a user of
- * its own no copy is made, since the temporary folder may be mounted noexec.
- */
-async function placeAttacks({ firstUid }: Sandbox) {
-  const built = { attack: PROGRAMS.attack, networkAttack: PROGRAMS.networkAttack }
-  if (firstUid === null || isOpenToAll(built.attack)) {
-    return { ...built, [Symbol.asyncDispose]: () => Promise.resolve() }
-  }
-  const parent = [tmpdir(), "/tmp", "/var/tmp"].find((path) => isOpenToAll(path)) ?? tmpdir()
-  const folder = await mkdtemp(join(parent, "lathe-attack-"))
-  const copies = { attack: join(folder, "attack"), networkAttack: join(folder, "network-attack") }
-  await chmod(folder, READABLE_MODE)
-  await Promise.all([
-    copyFile(built.attack, copies.attack),
-    copyFile(built.networkAttack, copies.networkAttack),
-  ])
-  await Promise.all(Object.values(copies).map((path) => chmod(path, READABLE_MODE)))
-  return {
-    ...copies,
-    [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
   }
 }
 

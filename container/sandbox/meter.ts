@@ -3,7 +3,7 @@ import { lstat, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { eachLine } from "./output.ts"
 import { PROGRAMS } from "./programs.ts"
-import type { Tier } from "./sandbox.ts"
+import type { Tier } from "./tier.ts"
 
 export type Usage = { bytes: number; files: number }
 

@@ -1,13 +1,10 @@
+import type { ChildProcess } from "node:child_process"
 import { availableParallelism } from "node:os"
 import type { ToolLimits } from "../settings.ts"
+import type { Meter } from "./meter.ts"
 import { findProgram, isReachable, pathsTo, withoutInner } from "./paths.ts"
 import type { SystemPaths } from "./paths.ts"
-
-/**
- * How tools are isolated. `landlock` is our launcher alone; `namespaces` adds bubblewrap around it;
- * `none` is no sandbox.
- */
-export type Tier = "namespaces" | "landlock" | "none"
+import type { Tier } from "./tier.ts"
 
 /** The sandbox that this process uses for all its tools. */
 export type Sandbox = {
@@ -29,7 +26,13 @@ export type FolderAccess = "write" | "read" | "none"
  * The sandbox of one task: no other task has its user id while it is open. Its tools may write
  * `workspaceBytes`, which is less than the limit where the disk has less for it.
  */
-export type TaskSandbox = { sandbox: Sandbox; uid: number | null; workspaceBytes: number }
+export type TaskSandbox = {
+  sandbox: Sandbox
+  uid: number | null
+  workspaceBytes: number
+  /** The workspace that was prepared for it, with sandboxes that wait there. */
+  place?: Place | undefined
+}
 
 /** What a tool may have and do beside its workspace; by default nothing. */
 export type Grants = {
@@ -61,7 +64,42 @@ export type Launch = Grants & {
   keptFd?: number | undefined
 }
 
+/** A sandbox whose launcher waits inside for the order to start one tool. */
+export type WaitingSandbox = {
+  child: ChildProcess
+  /** The meter of its workspace, which is closed by whoever gives the order; null: it has none. */
+  meter: Meter | null
+  /** Resolves when it waits, and with false where it has ended instead. */
+  ready: Promise<boolean>
+  /** Whether it waits, and is what a cold start of this launch would make now. */
+  serves(launch: Launch): boolean
+  /** Gives its one order. */
+  give(order: Buffer): void
+  /** Whether its tool has begun; true only after all of the sandbox's own steps. */
+  hasBegun(): boolean
+  /** Ends one without an order; resolves when it is gone. */
+  giveUp(): Promise<void>
+}
+
+/** A workspace that was made before its task came, with sandboxes that wait there. */
+export type Place = {
+  folder: string
+  /** Resolves when its sandboxes wait, and with false where one has ended instead. */
+  ready: Promise<boolean>
+  /** Whether the folder is still there. */
+  isIntact(): boolean
+  /** A sandbox that serves this launch and has served no other; null where none is left. */
+  take(launch: Launch): WaitingSandbox | null
+  /** How many of its sandboxes have started a tool. */
+  countBegun(): number
+  /** Ends the sandboxes that nobody has taken; resolves when they are gone. */
+  giveUp(): Promise<void>
+}
+
 const DEVICES = ["/dev/null", "/dev/urandom"]
+
+/** Descriptor by which a launcher reports that it waits and that its tool begins: see launcher.h. */
+export const REPORT_FD = 3
 
 /** Descriptor by which the launcher inside bubblewrap reaches the broker outside. */
 const CHANNEL_FD = 4
@@ -77,6 +115,17 @@ export function launchArgv(launch: Launch): [string, ...string[]] {
   if (tier === "namespaces") return namespacesArgv(launch)
   if (tier === "landlock") return landlockArgv(launch)
   return [launch.tool, ...launch.argv]
+}
+
+/** The argv of a launcher that waits, in the same sandbox, for the order to start a tool in it. */
+export function waitingArgv(launch: Launch): [string, ...string[]] {
+  const { launcherPath } = launch.taskSandbox.sandbox
+  return [...outerArgv({ ...launch, keptFd: REPORT_FD }), launcherPath, "--wait"]
+}
+
+/** The words of an order to a launcher that waits; without `hasStdout` what is said there is lost. */
+export function orderWords(launch: Launch, hasStdout: boolean): string[] {
+  return [...(hasStdout ? [] : ["--no-stdout"]), ...innerArgv(launch)]
 }
 
 /** Limit of processor time; by default what all cores give within the time limit. */
@@ -102,6 +151,12 @@ function landlockArgv(launch: Launch): [string, ...string[]] {
 }
 
 function namespacesArgv(launch: Launch): [string, ...string[]] {
+  const { launcherPath } = launch.taskSandbox.sandbox
+  return [...outerArgv(launch), launcherPath, ...channelArgv(launch), ...innerArgv(launch)]
+}
+
+/** What makes the namespaces, up to the program that is started in them. */
+function outerArgv(launch: Launch): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
   return [
     sandbox.launcherPath,
@@ -116,9 +171,6 @@ function namespacesArgv(launch: Launch): [string, ...string[]] {
     ..."--unshare-all --die-with-parent --clearenv --cap-drop ALL".split(" "),
     ...rootArgv(launch),
     "--",
-    sandbox.launcherPath,
-    ...channelArgv(launch),
-    ...innerArgv(launch),
   ]
 }
 
@@ -147,7 +199,7 @@ function rootArgv(launch: Launch): string[] {
 }
 
 /** What a tool sees beside its workspace. */
-function visiblePaths(launch: Launch): string[] {
+export function visiblePaths(launch: Launch): string[] {
   const { paths, launcherPath } = launch.taskSandbox.sandbox
   return withoutInner([...paths.read, ...paths.loaders, launcherPath, ...grantedPaths(launch)])
 }

@@ -5,8 +5,10 @@ import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { openPlace } from "./place.ts"
 import { runnerSandbox } from "./sandbox.ts"
-import type { Sandbox, Tier } from "./sandbox.ts"
+import type { Sandbox } from "./sandbox.ts"
+import type { Tier } from "./tier.ts"
 import { startProcess } from "./start.ts"
 import { makeWorkspace, removeWorkspace } from "./workspace.ts"
 
@@ -28,7 +30,13 @@ export type SelfTest = {
   network_problem: string | null
 }
 
-export type SelfTestPaths = { attackPath: string; ffmpegPath: string; workDir: string }
+export type SelfTestPaths = {
+  attackPath: string
+  ffmpegPath: string
+  workDir: string
+  /** Whether the tools run in sandboxes that have waited for them. */
+  waits?: boolean
+}
 
 /** What the attack program tries; an attack that it does not report counts as not refused. */
 export const ATTACK_NAMES = [
@@ -68,12 +76,19 @@ export async function testSandbox(
   sandbox: Sandbox,
   paths: SelfTestPaths,
 ): Promise<Omit<SelfTest, "loss" | "network_problem">> {
-  const taskSandbox = runnerSandbox(sandbox)
+  const opened = runnerSandbox(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
-  const workspace = await makeWorkspace(paths.workDir, run, taskSandbox.uid)
-  const outside = await makeOutside(taskSandbox.uid)
+  const workspace = await makeWorkspace(paths.workDir, run, opened.uid)
+  const outside = await makeOutside(opened.uid)
   const listener = await openListener()
+  const tools = [paths.attackPath, paths.ffmpegPath].map((tool) => ({
+    tool,
+    access: "write" as const,
+  }))
+  const place = paths.waits === true ? openPlace(opened, workspace, tools) : undefined
+  const taskSandbox = { ...opened, place }
   try {
+    await place?.ready
     const attackArgv = [outside, ...listener.ports.map(String)]
     const [attacked, encoded] = await Promise.all([
       runInside(paths.attackPath, attackArgv),
@@ -87,11 +102,13 @@ export async function testSandbox(
       attacked.spawnError ??
       findProblem(attacks) ??
       (encoded.cause === null ? null : `an encode ended with ${encoded.cause}`) ??
-      (made?.size ? null : `an encode failed: ${lastLine(encoded)}`)
+      (made?.size ? null : `an encode failed: ${lastLine(encoded)}`) ??
+      (place && place.countBegun() < tools.length ? "a tool was not started where it waits" : null)
     const isOk = problem === null
     return { tier: sandbox.tier, ok: isOk, supported: true, attacks, problem }
   } finally {
     listener.close()
+    await place?.giveUp()
     await Promise.all([removeWorkspace(workspace), rm(outside, { recursive: true, force: true })])
   }
 

@@ -2,29 +2,67 @@ import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { availableParallelism, constants } from "node:os"
+import { log } from "../log.ts"
+import type { Meter } from "./meter.ts"
 import { eachLine, isReadable, keepHead, keepTail } from "./output.ts"
 import type { ProcessEnd, ProcessSpec, StartedProcess } from "./process.ts"
-import { cpuSecondsOf, launchArgv, readLaunchFailure } from "./sandbox.ts"
-import type { Tier } from "./sandbox.ts"
+import { REPORT_FD, cpuSecondsOf, launchArgv, orderWords, readLaunchFailure } from "./sandbox.ts"
+import type { Launch, WaitingSandbox } from "./sandbox.ts"
+import type { Tier } from "./tier.ts"
 import { trackGroup, untrackGroup, superviseProcess } from "./termination.ts"
+import { encodeOrder } from "./waiting.ts"
 
 const STDERR_TAIL_BYTES = 64 * 1024
-const PROGRESS_FD = 3
+const PROGRESS_FD = REPORT_FD
 
 type ExitStatus = Pick<ProcessEnd, "exitCode" | "signal">
 
 /**
  * Starts a tool; every tool of the runner is started here. It runs in its sandbox with a minimal
  * environment and leads a process group, which is killed as a whole when the tool exits, at a
- * limit, or when the signal aborts.
+ * limit, or when the signal aborts. Where a sandbox waits for it, that is used.
  */
 export function startProcess(spec: ProcessSpec): StartedProcess {
   const { networkProblem } = spec.taskSandbox.sandbox
   if (spec.network !== undefined && networkProblem !== null) return refuseStart(networkProblem)
+  const waiting = takeWaiting(spec)
+  if (waiting === null) return follow(spec, spawnInSandbox(spec), null)
+  const started = follow(spec, waiting.child, waiting.meter)
+  return { ...started, stdin: null, finished: replaceLost(spec, waiting, started.finished) }
+}
+
+/** Gives the order to a sandbox that waits for such a launch; null where there is none. */
+function takeWaiting(spec: ProcessSpec): WaitingSandbox | null {
+  const { place } = spec.taskSandbox
+  if (!place || spec.stdin !== undefined) return null
+  const launch = launchOf(spec)
+  const order = encodeOrder(orderWords(launch, spec.stdoutBytesMax !== undefined))
+  const waiting = order === null ? null : place.take(launch)
+  if (order !== null) waiting?.give(order)
+  return waiting
+}
+
+/** Somebody may end a sandbox that waits, as the kernel does where memory is short. */
+async function replaceLost(
+  spec: ProcessSpec,
+  waiting: WaitingSandbox,
+  finished: Promise<ProcessEnd>,
+): Promise<ProcessEnd> {
+  const end = await finished
+  const isLost = end.cause === null || end.cause === "spawn_failed"
+  if (waiting.hasBegun() || !isLost) return end
+  log("warn", "sandbox.lost", {
+    exit_code: end.exitCode,
+    signal: end.signal,
+    error: end.spawnError,
+  })
+  return await follow(spec, spawnInSandbox(spec), null).finished
+}
+
+function follow(spec: ProcessSpec, child: ChildProcess, meter: Meter | null): StartedProcess {
   const startedMs = performance.now()
-  const child = spawnInSandbox(spec)
   trackGroup(child)
-  const supervision = superviseProcess(child, spec)
+  const supervision = superviseProcess(child, spec, meter)
   const stdout = keepHead(child.stdout, spec.stdoutBytesMax ?? 0)
   const stderr = keepTail(child.stderr, STDERR_TAIL_BYTES)
   const progress = child.stdio[PROGRESS_FD]
@@ -61,8 +99,7 @@ function refuseStart(spawnError: string): StartedProcess {
 }
 
 function spawnInSandbox(spec: ProcessSpec): ChildProcess {
-  const keptFd = spec.onProgressLine ? PROGRESS_FD : undefined
-  const [program, ...argv] = launchArgv({ ...spec, keptFd })
+  const [program, ...argv] = launchArgv(launchOf(spec))
   const child = spawn(program, argv, {
     cwd: spec.cwd,
     detached: true,
@@ -78,6 +115,10 @@ function spawnInSandbox(spec: ProcessSpec): ChildProcess {
   child.stdin?.on("error", () => undefined)
   if (typeof spec.stdin === "string") child.stdin?.end(spec.stdin)
   return child
+}
+
+function launchOf(spec: ProcessSpec): Launch {
+  return { ...spec, keptFd: spec.onProgressLine ? PROGRESS_FD : undefined }
 }
 
 function minimalEnvironment(workspace: string): NodeJS.ProcessEnv {

@@ -4,10 +4,14 @@ import { basename, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { log } from "../log.ts"
+import { openPlace } from "./place.ts"
+import type { PlacedTool } from "./place.ts"
 import { PROGRAMS } from "./programs.ts"
-import type { Sandbox, TaskSandbox } from "./sandbox.ts"
-import { findLeftWorkspaces, removeWorkspace } from "./workspace.ts"
+import type { Place, Sandbox, TaskSandbox } from "./sandbox.ts"
+import { findLeftWorkspaces, makeWorkspace, removeWorkspace } from "./workspace.ts"
 
+/** What a tool leaves is reaped by somebody else, and the task that follows comes first. */
+const FIRST_COUNT_MS = 1000
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 60_000
 
@@ -27,16 +31,35 @@ export function openTaskSandbox(
   return { sandbox, uid, workspaceBytes }
 }
 
+/** Opens the sandbox of a task to come, with an empty workspace where sandboxes wait for tools. */
+export async function prepareTaskSandbox(
+  sandbox: Sandbox,
+  workDir: string,
+  tools: readonly PlacedTool[],
+): Promise<TaskSandbox & { place: Place }> {
+  const opened = openTaskSandbox(sandbox)
+  const run = { taskId: crypto.randomUUID(), fence: 0 }
+  try {
+    const folder = await makeWorkspace(workDir, run, opened.uid)
+    return { ...opened, place: openPlace(opened, folder, tools) }
+  } catch (error) {
+    await closeTaskSandbox(opened, null)
+    throw error
+  }
+}
+
 /**
- * Removes the workspace of a task, if it has one. What cannot be removed is set aside, and tried
- * again. The user id is released when the workspace and all processes of that user are gone.
+ * Removes the workspace of a task, if it has one, and ends what waits there. What cannot be removed
+ * is set aside, and tried again. The user id is released when the workspace and all processes of that user are gone.
  */
 export async function closeTaskSandbox(
-  { uid }: TaskSandbox,
+  { uid, place }: TaskSandbox,
   workspace: string | null,
 ): Promise<void> {
-  const isRemoved = workspace === null || (await tryRemoving(workspace))
-  void release(uid, isRemoved ? null : workspace)
+  const givenUp = place?.giveUp()
+  const folder = workspace ?? place?.folder ?? null
+  const isRemoved = folder === null || (await tryRemoving(folder))
+  void release(uid, isRemoved ? null : folder, folder === null ? undefined : rest(givenUp))
 }
 
 /**
@@ -69,7 +92,12 @@ function hold(uid: number): void {
 }
 
 /** Lets others have a user id once it has neither this workspace nor processes. */
-async function release(uid: number | null, workspace: string | null): Promise<void> {
+async function release(
+  uid: number | null,
+  workspace: string | null,
+  rested?: Promise<void>,
+): Promise<void> {
+  await rested
   let left = workspace
   let delayMs = RETRY_MS_MIN
   while (left !== null || (await countProcesses(uid)) > 0) {
@@ -84,6 +112,11 @@ async function release(uid: number | null, workspace: string | null): Promise<vo
   const holds = (holdsByUid.get(uid) ?? 0) - 1
   if (holds > 0) holdsByUid.set(uid, holds)
   else holdsByUid.delete(uid)
+}
+
+async function rest(givenUp: Promise<void> | undefined): Promise<void> {
+  await givenUp
+  await sleep(FIRST_COUNT_MS, undefined, { ref: false })
 }
 
 async function tryRemoving(workspace: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 import type { ChildProcess } from "node:child_process"
 import { limitOutput } from "./output.ts"
 import { watchFreeSpace } from "./free-space.ts"
+import { openMeter } from "./meter.ts"
+import type { Meter } from "./meter.ts"
 import type { ProcessSpec, RunnerTermination } from "./process.ts"
 import { watchUsage } from "./usage.ts"
 import type { UsageWatch } from "./usage.ts"
@@ -27,11 +29,12 @@ process.on("exit", () => {
 /**
  * Terminates the group of a process at the first of its limits, or when the signal aborts. `stop`
  * ends the supervision and returns the cause of a termination; `end` also looks at the workspace
- * once more; `wasDiskFull` says whether the disk of the workspace had no space left at some time.
+ * once more, with `meter` where there is one already; `wasDiskFull` says whether the disk of the workspace had no space left at some time.
  */
 export function superviseProcess(
   child: ChildProcess,
   spec: ProcessSpec,
+  meter: Meter | null,
 ): {
   stop: () => RunnerTermination | null
   end: () => Promise<RunnerTermination | null>
@@ -50,7 +53,7 @@ export function superviseProcess(
   }
   const timeLimitMs = Math.min(spec.timeLimitMs, TIMER_MS_MAX)
   const limitTimer = setTimeout(() => terminate("time_limit"), timeLimitMs)
-  const watch = watchWorkspace(child, spec, () => terminate("disk_limit"))
+  const watch = watchWorkspace(child, spec, meter, () => terminate("disk_limit"))
   const freeSpace = watchDisk(spec, () => terminate("disk_full"))
   limitOutput(child, spec.taskSandbox.sandbox.limits.logBytes, () => terminate("output_limit"))
   function stop(): RunnerTermination | null {
@@ -78,11 +81,13 @@ export function superviseProcess(
 function watchWorkspace(
   { pid }: ChildProcess,
   spec: ProcessSpec,
+  opened: Meter | null,
   onExceeded: () => void,
 ): UsageWatch | null {
   if (spec.access !== "write") return null
-  const { tier } = spec.taskSandbox.sandbox
-  return watchUsage({ tier, folder: spec.cwd, pid }, usageLimit(spec), onExceeded)
+  const limit = usageLimit(spec)
+  const meter = opened ?? openMeter(spec.taskSandbox.sandbox.tier, spec.cwd, limit.files)
+  return watchUsage({ meter, folder: spec.cwd, pid }, limit, onExceeded)
 }
 
 function watchDisk({ access, cwd, taskSandbox }: ProcessSpec, onLow: () => void) {
@@ -106,7 +111,7 @@ export function untrackGroup(child: ChildProcess): void {
 }
 
 /** Sends a signal to the process group that a child leads. */
-function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+export function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, signal)

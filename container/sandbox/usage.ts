@@ -1,7 +1,5 @@
 import { measureDeletedFiles } from "./deleted-files.ts"
-import { openMeter } from "./meter.ts"
-import type { Usage } from "./meter.ts"
-import type { Tier } from "./sandbox.ts"
+import type { Meter, Usage } from "./meter.ts"
 
 const USAGE_POLL_MS = 200
 /** Deleted files are measured in every fifth poll, since listing /proc stalls the process. */
@@ -15,14 +13,13 @@ export type UsageWatch = { stop(): void; end(): Promise<boolean> }
 
 /**
  * Measures a workspace five times a second, and once a second the deleted files that the process
- * working there keeps open. Calls back once when that exceeds the limit.
+ * working there keeps open. Calls back once when that exceeds the limit, and closes the meter at its end.
  */
 export function watchUsage(
-  { tier, folder, pid }: { tier: Tier; folder: string; pid: number | undefined },
+  { meter, folder, pid }: { meter: Meter; folder: string; pid: number | undefined },
   limit: Usage,
   onExceeded: () => void,
 ): UsageWatch {
-  const meter = openMeter(tier, folder, limit.files)
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   let polls = 0

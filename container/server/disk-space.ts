@@ -26,16 +26,20 @@ export type DiskSpace = {
    */
   find(order: TaskOrder, slots: number, used?: ReadonlyMap<string, number>): DiskRoom
   /** Counts a task's room as taken until it is released. */
-  reserve(order: TaskOrder, room: { workspaceBytes: number }): { release(): void }
+  reserve(order: TaskOrder, room: { workspaceBytes: number }): Reservation
   /** Bytes that tasks with a reservation have used, by the names of their workspaces. */
   measureUsed(): Promise<Map<string, number>>
 }
+
+/** The room of one task; what it has used is measured in the folder that it works in. */
+export type Reservation = { workIn(folder: string): void; release(): void }
 
 /** Opens the disk that a runner's workspaces are on. */
 export function openDiskSpace(settings: RunnerSettings): DiskSpace {
   const { capacity, limits, workDir } = settings
   const vainWaits = openVainWaits(settings.diskWaitMs)
   const reserved = new Map<string, number>()
+  const folders = new Map<string, string>()
   function outstandingBeside(order: TaskOrder, used: ReadonlyMap<string, number>): number {
     const others = [...reserved].filter(([name]) => !name.startsWith(`${order.task_id}.`))
     return others.reduce(
@@ -71,13 +75,19 @@ export function openDiskSpace(settings: RunnerSettings): DiskSpace {
     reserve(order, { workspaceBytes }) {
       const name = nameOf(order)
       reserved.set(name, inputBytesOf(order.inputs) + (doesWrite(order) ? workspaceBytes : 0))
-      return { release: () => void reserved.delete(name) }
+      return {
+        workIn: (folder) => void folders.set(name, folder),
+        release() {
+          reserved.delete(name)
+          folders.delete(name)
+        },
+      }
     },
     async measureUsed() {
       const names = [...reserved.keys()]
       const measured = names.map(async (name) => {
-        const path = join(workDir, name)
-        const used = await measureByNames(path, limits.workspaceFiles).catch(() => null)
+        const folder = folders.get(name) ?? join(workDir, name)
+        const used = await measureByNames(folder, limits.workspaceFiles).catch(() => null)
         // What cannot be measured, or is not there yet, may still use all that it reserved.
         return [name, used && Number.isFinite(used.bytes) ? used.bytes : 0] as const
       })

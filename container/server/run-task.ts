@@ -3,6 +3,7 @@ import { inputBytesOf } from "../../src/contract/task.ts"
 import { RunnerError, callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
 import { log } from "../log.ts"
+import type { Places } from "../sandbox/places.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../sandbox/workspace.ts"
@@ -23,13 +24,15 @@ import type { DiskRoom } from "./disk-space.ts"
 export type RunControllers = { kill: AbortController; interrupt: AbortController }
 
 /** What all runs of a process share. */
-export type RunnerContext = { settings: RunnerSettings; sandbox: Sandbox }
+export type RunnerContext = { settings: RunnerSettings; sandbox: Sandbox; places: Places }
 
 type RunControl = {
   status: RunStatus
   controllers: RunControllers
   /** What the disk has for it. */
   room: Exclude<DiskRoom, "no room">
+  /** Called with the folder that the task works in. */
+  onWorkspace: (path: string) => void
   onReleased: () => void
 }
 
@@ -41,9 +44,9 @@ export type AcceptedTask = ParsedTask & { order: TaskOrder }
  * processes and its workspace are gone, while the last report may still be in flight.
  */
 export async function runTask(
-  { order, run }: AcceptedTask,
+  { order, run, pool }: AcceptedTask,
   control: RunControl,
-  { settings, sandbox }: RunnerContext,
+  { settings, sandbox, places }: RunnerContext,
 ): Promise<void> {
   const { status, controllers, room } = control
   const { kill, interrupt } = controllers
@@ -51,11 +54,15 @@ export async function runTask(
   const reporter = openReporter(io, settings.boot, kill)
   const signal = AbortSignal.any([kill.signal, interrupt.signal])
   const isTooLarge = "inputBytesMax" in room
-  const taskSandbox = openTaskSandbox(sandbox, isTooLarge ? 0 : room.workspaceBytes)
+  const workspaceBytes = isTooLarge ? 0 : room.workspaceBytes
+  const prepared = isTooLarge ? null : places.take(pool)
+  const taskSandbox = prepared
+    ? { ...prepared, workspaceBytes }
+    : openTaskSandbox(sandbox, workspaceBytes)
   const context = { order, settings, status, io, reporter, signal, taskSandbox }
   const report: FinalReport | null = isTooLarge
     ? { kind: "failed", processing_seconds: 0, ...tooLarge(order, room.inputBytesMax) }
-    : await runInWorkspace(context, run, controllers)
+    : await runInWorkspace(context, run, control)
   if (isTooLarge) await closeTaskSandbox(taskSandbox, null)
   status.state = "done"
   status.phase = "reporting"
@@ -65,18 +72,20 @@ export async function runTask(
   reporter.close()
 }
 
-/** Runs the task in a new workspace; returns its last report, null for a killed run. */
+/** Runs the task in a workspace that no other has had; returns its last report, null for a killed run. */
 async function runInWorkspace(
   context: Omit<RunContext, "workspace">,
   run: RunnableTask,
-  { kill, interrupt }: RunControllers,
+  { controllers: { kill, interrupt }, onWorkspace }: RunControl,
 ): Promise<FinalReport | null> {
-  const { status, settings } = context
+  const { status, settings, taskSandbox } = context
   let workspace: string | null = null
   try {
     context.signal.throwIfAborted()
     status.phase = "preparing"
-    workspace = await makeWorkspace(settings.workDir, status, context.taskSandbox.uid)
+    workspace =
+      taskSandbox.place?.folder ?? (await makeWorkspace(settings.workDir, status, taskSandbox.uid))
+    onWorkspace(workspace)
     const outcome = await run({ ...context, workspace })
     const processing_seconds = processingSeconds(status)
     return "failure" in outcome
@@ -88,7 +97,7 @@ async function runInWorkspace(
     if (interrupt.signal.aborted) return { kind: "interrupted", processing_seconds }
     return { kind: "failed", processing_seconds, ...runnerFailure(status, error) }
   } finally {
-    await closeTaskSandbox(context.taskSandbox, workspace)
+    await closeTaskSandbox(taskSandbox, workspace)
   }
 }
 

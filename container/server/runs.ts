@@ -1,11 +1,12 @@
 import { isLateAllocation, isPlausibleAllocation } from "../../src/contract/slot-allocation.ts"
 import { log } from "../log.ts"
+import type { Places } from "../sandbox/places.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { runFacts } from "../tasks/run-context.ts"
 import type { RunStatus } from "../tasks/run-context.ts"
 import { openDiskSpace } from "./disk-space.ts"
-import type { DiskRoom } from "./disk-space.ts"
+import type { DiskRoom, Reservation } from "./disk-space.ts"
 import { runTask } from "./run-task.ts"
 import type { AcceptedTask, RunControllers, RunnerContext } from "./run-task.ts"
 
@@ -33,13 +34,20 @@ type RunEntry = {
   reported: Promise<void>
 }
 
+/** What a run starts with: its room, and the end of the run that it replaces. */
+type Start = {
+  room: Exclude<DiskRoom, "no room">
+  reservation: Reservation | null
+  replaced: Promise<void> | undefined
+}
+
 const ENDED_RUNS_MAX = 1000
 
 /**
  * Opens the runs of a process that does at most `settings.capacity` tasks of each pool at once, so
- * that short tasks do not wait for long ones.
+ * that short tasks do not wait for long ones. Tasks take what is prepared for them in `places`.
  */
-export function openRuns(settings: RunnerSettings): Runs {
+export function openRuns(settings: RunnerSettings, places: Places): Runs {
   const entries = new Map<string, RunEntry>()
   const highestAllocations = new Map<string, number>()
   const disk = openDiskSpace(settings)
@@ -64,7 +72,8 @@ export function openRuns(settings: RunnerSettings): Runs {
     const reservation = "workspaceBytes" in room ? disk.reserve(task.order, room) : null
     known?.controllers.kill.abort("replaced")
     entries.delete(taskId)
-    const entry = startRun(task, { settings, sandbox }, { room, replaced: known?.released })
+    const runner = { settings, sandbox, places }
+    const entry = startRun(task, runner, { room, reservation, replaced: known?.released })
     void entry.released.then(() => reservation?.release())
     entries.set(taskId, entry)
     forgetOldest(entries)
@@ -100,7 +109,7 @@ export function openRuns(settings: RunnerSettings): Runs {
 function startRun(
   task: AcceptedTask,
   runner: RunnerContext,
-  { room, replaced }: { room: Exclude<DiskRoom, "no room">; replaced: Promise<void> | undefined },
+  { room, reservation, replaced }: Start,
 ): RunEntry {
   const { task_id: taskId, job_id: jobId, request_id: requestId = null, fence, work } = task.order
   const controllers = { kill: new AbortController(), interrupt: new AbortController() }
@@ -118,7 +127,14 @@ function startRun(
   log("info", "task.accepted", { ...runFacts(status), kind: work.kind })
   async function run(): Promise<void> {
     await replaced
-    await runTask(task, { status, controllers, room, onReleased: released.resolve }, runner)
+    const control = {
+      status,
+      controllers,
+      room,
+      onWorkspace: (folder: string) => reservation?.workIn(folder),
+      onReleased: released.resolve,
+    }
+    await runTask(task, control, runner)
   }
   return { pool: task.pool, status, controllers, released: released.promise, reported: run() }
 }

@@ -11,6 +11,7 @@ import {
 import { taskOrder } from "../../src/contract/task.ts"
 import { log } from "../log.ts"
 import type { LatestChoice } from "../sandbox/keep-choosing.ts"
+import { openPlaces } from "../sandbox/places.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { parseTask } from "../tasks/registry.ts"
 import { speechWorkersOf } from "../tools/whisper/workers.ts"
@@ -37,7 +38,9 @@ const fenceNumber = z.coerce.number().int().positive()
  * while there is a sandbox.
  */
 export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice): Runner {
-  const runs = openRuns(settings)
+  const places = openPlaces(settings)
+  const runs = openRuns(settings, places)
+  void latestChoice().then(({ sandbox }) => sandbox && places.open(sandbox))
   let isShuttingDown = false
   const refuseHead = tokenCheck(settings.token)
   const router = Router<RoutedRequest>({
@@ -62,7 +65,7 @@ export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice)
     fetch: (request) => router.fetch(request),
     async shutDown() {
       isShuttingDown = true
-      await runs.interruptAll()
+      await Promise.all([runs.interruptAll(), places.close()])
       await speechWorkersOf(settings).close()
     },
   }

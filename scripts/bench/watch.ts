@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { openMeter } from "../../container/sandbox/meter.ts"
-import type { Tier } from "../../container/sandbox/sandbox.ts"
+import type { Tier } from "../../container/sandbox/tier.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../container/settings.ts"
 import { formatDifference, formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"

@@ -55,6 +55,8 @@ export async function startHarness(
   const settings = {
     ...runnerSettings({ FETCH_PYTHON_PATH }),
     capacity: 2,
+    // The workspaces that a test sees are those of its tasks.
+    placesMax: 0,
     workDir,
     ...differing,
   }

@@ -5,12 +5,12 @@ import { promisify } from "node:util"
 import { beforeEach, describe, expect, test } from "vitest"
 import { ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
 import { CALLING, READING, WRITING, attack } from "./attack-cases.ts"
-import { VARIANTS, openSandboxLab } from "./lab.ts"
+import { ALL_VARIANTS, openSandboxLab } from "./lab.ts"
 
 const ATTACK = join(import.meta.dirname, "../../../container/launcher/build/attack")
 const CASES = [...READING, ...WRITING, ...CALLING]
 
-describe.concurrent.for(VARIANTS)("the tier $tier as $user", (variant) => {
+describe.concurrent.for(ALL_VARIANTS)("the tier $how", (variant) => {
   beforeEach(({ skip }) => skip(!variant.isSupported, "this machine does not support it"))
 
   test.for(CASES)("withstands %s", async ([name, commandLine]) => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
 import { openNetworkTargets } from "../../../container/sandbox/network-targets.ts"
 import { launchArgv } from "../../../container/sandbox/sandbox.ts"
-import type { Tier } from "../../../container/sandbox/sandbox.ts"
+import type { Tier } from "../../../container/sandbox/tier.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../container/sandbox/workspace.ts"

@@ -1,5 +1,5 @@
 import { describeSandbox } from "../../../container/sandbox/choose.ts"
-import type { Tier } from "../../../container/sandbox/sandbox.ts"
+import type { Tier } from "../../../container/sandbox/tier.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../container/sandbox/workspace.ts"

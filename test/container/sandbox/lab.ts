@@ -16,14 +16,22 @@ import { createSocket } from "node:dgram"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
-import { launchArgv } from "../../../container/sandbox/sandbox.ts"
-import type { Launch, TaskSandbox, Tier } from "../../../container/sandbox/sandbox.ts"
+import { launchArgv, orderWords, waitingArgv } from "../../../container/sandbox/sandbox.ts"
+import type { Launch, TaskSandbox } from "../../../container/sandbox/sandbox.ts"
+import type { Tier } from "../../../container/sandbox/tier.ts"
+import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
 import { waveHeader } from "../wave.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
 
 /** A tier of the sandbox, with a runner that is root or an unprivileged user. */
-export type Variant = { tier: Tier; user: "root" | "unprivileged"; isSupported: boolean }
+export type Variant = {
+  tier: Tier
+  user: "root" | "unprivileged"
+  isSupported: boolean
+  /** Whether its tools run in sandboxes that wait for their order. */
+  waits?: boolean
+}
 
 export type ToolRun = { exitCode: number | null; signal: string | null; text: string }
 
@@ -61,9 +69,21 @@ export const VARIANTS: Variant[] = (["namespaces", "landlock"] as const).flatMap
   }),
 )
 
+/** Those variants, and the one in which a sandbox waits for its tool. */
+export const ALL_VARIANTS: (Variant & { how: string })[] = [
+  ...VARIANTS.map((each) => ({ ...each, how: `${each.tier} as ${each.user}` })),
+  {
+    tier: "namespaces",
+    user: "root",
+    isSupported: isRoot && tiers.includes("namespaces"),
+    waits: true,
+    how: "namespaces that wait",
+  },
+]
+
 /** Opens a lab whose sandbox has these limits. */
 export async function openSandboxLab(
-  { tier, user }: Variant,
+  { tier, user, waits = false }: Variant,
   limits: Partial<ToolLimits> = {},
 ): Promise<SandboxLab> {
   const base = await mkdtemp(join(tmpdir(), "lathe-sandbox-"))
@@ -101,7 +121,10 @@ export async function openSandboxLab(
       const access = "write" as const
       const launch = { taskSandbox, tool, argv, cwd: workspace, access, timeLimitMs: 20_000 }
       const identity = isUnprivileged && uid !== null ? { uid, gid: uid } : {}
-      return runArgv(launchArgv({ ...launch, ...differing }), workspace, identity)
+      const all = { ...launch, ...differing }
+      if (waits)
+        return runArgv(waitingArgv(all), workspace, identity, encodeOrder(orderWords(all, true)))
+      return runArgv(launchArgv(all), workspace, identity)
     },
     ffmpeg: (commandLine) =>
       lab.run("ffmpeg", [
@@ -175,16 +198,18 @@ async function runArgv(
   [tool, ...argv]: [string, ...string[]],
   cwd: string,
   identity: { uid?: number; gid?: number },
+  order: Buffer | null = null,
 ): Promise<ToolRun> {
   const child = spawn(tool, argv, {
     cwd,
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [order ? "pipe" : "ignore", "pipe", "pipe", order ? "pipe" : "ignore"],
     ...identity,
   })
+  child.stdin?.end(order)
   let text = ""
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
+    stream?.on("data", (chunk: Buffer) => {
       text = (text + chunk.toString("latin1")).slice(-200_000)
     })
   }

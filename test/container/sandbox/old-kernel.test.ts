@@ -15,6 +15,7 @@ const LAUNCHER = join(import.meta.dirname, "../../../container/launcher")
 const PARTS = [
   "launcher.c",
   "options.c",
+  "order.c",
   "processes.c",
   "reach.c",
   "broker.c",

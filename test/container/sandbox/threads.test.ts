@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { beforeEach, describe, expect, test } from "vitest"
-import { VARIANTS, openSandboxLab } from "./lab.ts"
+import { ALL_VARIANTS, openSandboxLab } from "./lab.ts"
 
 const SOURCE = `
   #include <pthread.h>
@@ -20,7 +20,7 @@ const SOURCE = `
     printf("%d", count);
   }`
 
-describe.concurrent.for(VARIANTS)("the tier $tier as $user", (variant) => {
+describe.concurrent.for(ALL_VARIANTS)("the tier $how", (variant) => {
   beforeEach(({ skip }) => skip(!variant.isSupported, "this machine does not support it"))
 
   test("bounds the threads of a tool, whatever else its user runs", async ({ skip }) => {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import { beforeEach, describe, expect, test } from "vitest"
-import { VARIANTS, openSandboxLab } from "./lab.ts"
+import { ALL_VARIANTS, openSandboxLab } from "./lab.ts"
 
 const PICTURE = "-f lavfi -i testsrc2=s=64x64:r=10:d=0.5"
 const TONE = "-f lavfi -i sine=d=0.5"
@@ -41,7 +41,7 @@ const WORK: [string, string[], string][] = [
   ["a graph", [`${PICTURE} -filter_complex [0:v]split[a][b];[a][b]hstack out.mp4`], "out.mp4"],
 ]
 
-describe.concurrent.for(VARIANTS)("the tier $tier as $user", (variant) => {
+describe.concurrent.for(ALL_VARIANTS)("the tier $how", (variant) => {
   beforeEach(({ skip }) => skip(!variant.isSupported, "this machine does not support it"))
 
   test.for(WORK)("supports %s", async ([, commands, output]) => {

@@ -1,0 +1,37 @@
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { findTiers } from "../../../container/sandbox/choose.ts"
+import { startHarness } from "../harness.ts"
+import type { Harness } from "../harness.ts"
+
+const hasNamespaces = (await findTiers()).includes("namespaces")
+const PATIENT = { timeout: 20_000 }
+/** A place of each pool that has some. */
+const PLACES = 2
+const COMMAND = "-f lavfi -i testsrc2=size=64x36:d=0.2 -c:v mpeg4 out.mp4".split(" ")
+
+let harness: Harness
+
+beforeEach(async ({ skip }) => {
+  skip(!hasNamespaces, "this machine does not support namespaces")
+  harness = await startHarness({ placesMax: 1 })
+  await expect.poll(() => harness.workspaces(), PATIENT).toHaveLength(PLACES)
+})
+
+afterEach(async () => {
+  if (hasNamespaces) await harness.close()
+})
+
+test("a task works in a place that waits for it, and another is made for the next", async () => {
+  const before = await harness.workspaces()
+  const order = harness.order([COMMAND])
+  expect(await harness.finish(order)).toMatchObject({ kind: "finished" })
+  await expect.poll(() => harness.workspaces(), PATIENT).toHaveLength(PLACES)
+  const after = await harness.workspaces()
+  expect(after.filter((name) => before.includes(name))).toHaveLength(1)
+  expect(after.filter((name) => name.startsWith(order.task_id))).toEqual([])
+})
+
+test("a runner that leaves gives all places up", async () => {
+  await harness.shutDown()
+  expect(await harness.workspaces()).toEqual([])
+})
