@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the launcher, the attack programs that test it, and the meter of workspaces, into the folder
-# "build" beside them.
+# Builds the launcher, the attack programs that test it, the meter of workspaces, and what watches the
+# reads of a tool, into the folder "build" beside them.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p build
@@ -15,5 +15,6 @@ compile() {
 
 compile launcher launcher.c options.c order.c processes.c reach.c broker.c landlock.c seccomp.c bpf.c
 compile meter meter.c
+compile reads.so -shared -fPIC reads.c -pthread
 compile attack attack.c
 compile network-attack network-attack.c network-connecting.c network-escaping.c -pthread

@@ -4,6 +4,7 @@ import type { ProbeTaskResult, ProbeWork } from "../../src/contract/tasks/probe.
 import { callerFailure } from "../failures.ts"
 import { damageWarning, findDamageLine } from "../tools/damage.ts"
 import { fitProbe } from "../tools/fit-probe.ts"
+import { probeByEnds } from "./probe-ends.ts"
 import type { RunContext, TaskOutcome } from "./run-context.ts"
 import { downloadInput, probeInput } from "./single-input.ts"
 
@@ -14,7 +15,9 @@ async function runProbeTask(
   context: RunContext,
   work: ProbeWork,
 ): Promise<TaskOutcome<ProbeTaskResult>> {
-  const probed = await probeInput(context, await downloadInput(context, "A probe"))
+  const probed =
+    (await probeByEnds(context)) ??
+    (await probeInput(context, await downloadInput(context, "A probe")))
   if ("probe" in probed) {
     const line = findDamageLine(probed.complaints, [probed.probe.format_name])
     const warnings = line === null ? [] : [damageWarning(null, line)]

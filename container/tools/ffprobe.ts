@@ -2,17 +2,26 @@ import { z } from "zod"
 import type { ProbeResult } from "../../src/contract/probe.ts"
 import { RunnerError } from "../failures.ts"
 import type { TaskSandbox } from "../sandbox/sandbox.ts"
+import type { ProcessSpec } from "../sandbox/process.ts"
 import { startProcess } from "../sandbox/start.ts"
 import { cleanLines, selectErrorLines } from "./explain.ts"
 import { whitelistOptions } from "./ffmpeg-arguments.ts"
 import { PACKET_ARGUMENTS, readContent, readRefusal, UNKNOWN_CONTENT } from "./media-content.ts"
 import type { MediaContent } from "./media-content.ts"
 import { findRefusedFormat } from "./unreadable.ts"
+import { startWatched } from "../sandbox/watched-reads.ts"
+import type { WatchedFile } from "../sandbox/watched-reads.ts"
 
 export type ProbeOutcome = { probe: ProbeResult } | { reason: string; lines: string[] }
 
 /** What a probe found out, the time that it took, and the lines in which ffprobe complained. */
-export type Probed = ProbeOutcome & { wallMs: number; complaints: string[]; content: MediaContent }
+export type Probed = ProbeOutcome & {
+  wallMs: number
+  complaints: string[]
+  content: MediaContent
+  /** Whether ffprobe ended by itself: no limit and no crash ended it. */
+  hasExited: boolean
+}
 
 const LEADING_ARGUMENTS = [
   ..."-v error -print_format json -show_format -show_streams".split(" "),
@@ -55,9 +64,11 @@ export async function probeFile(request: {
   signal: AbortSignal
   /** Whether the first packets are read too, for `content`. */
   readsPackets?: boolean
+  /** A file whose bytes are brought as they are read, and what hears of one that cannot be. */
+  reads?: { file: WatchedFile; onFailure: (error: unknown) => void }
   onSpawn?: () => void
 }): Promise<Probed> {
-  const started = startProcess({
+  const spec: ProcessSpec = {
     tool: request.tool,
     // The prefix stops a colon or a leading dash in the name from being interpreted.
     argv: [
@@ -71,7 +82,9 @@ export async function probeFile(request: {
     timeLimitMs: PROBE_SECONDS_MAX * 1000,
     stdoutBytesMax: STDOUT_BYTES_MAX,
     signal: request.signal,
-  })
+  }
+  const { reads } = request
+  const started = reads ? startWatched(spec, reads.file, reads.onFailure) : startProcess(spec)
   if (started.pid !== null) request.onSpawn?.()
   const end = await started.finished
   request.signal.throwIfAborted()
@@ -90,7 +103,8 @@ export async function probeFile(request: {
   )
   const reading = findRefusedFormat(lines) ?? lines.at(-1) ?? "it holds no media"
   const reason = end.cause === "time_limit" ? timeoutReason() : reading
-  const ended = { wallMs, complaints: lines }
+  const hasExited = end.cause === null && end.signal === null
+  const ended = { wallMs, complaints: lines, hasExited }
   if (Buffer.byteLength(end.stdout) >= STDOUT_BYTES_MAX) {
     return { ...ended, content: UNKNOWN_CONTENT, lines, reason: excess() }
   }

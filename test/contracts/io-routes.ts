@@ -111,6 +111,14 @@ export function testIoRoutes(open: () => Promise<IoUnderTest>): void {
       expect(await readBytes(response)).toEqual(bytes.subarray(4))
     })
 
+    test("is sent between two bytes", async () => {
+      const { key, bytes } = io.input
+      const response = await call(`/inputs/${key}`, { headers: { range: "bytes=2-5" } })
+      expect(response.status).toBe(206)
+      expect(response.headers.get("content-range")).toBe(`bytes 2-5/${bytes.length}`)
+      expect(await readBytes(response)).toEqual(bytes.subarray(2, 6))
+    })
+
     test.for(["bytes=0-", "bytes=x-"])("is sent whole for the range %s", async (range) => {
       const response = await call(`/inputs/${io.input.key}`, { headers: { range } })
       expect(response.status).toBe(200)

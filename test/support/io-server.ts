@@ -112,11 +112,13 @@ function sendInput(server: IoServer, request: Request, key: string): Response {
   if (server.missingInputs.has(key)) return reply(404)
   const bytes = server.inputs.get(key)
   if (!bytes) return reply(410)
-  const from = Number(/^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "")?.[1] ?? 0)
-  const headers = new Headers({ "content-length": String(bytes.length - from) })
-  if (from === 0) return new Response(bytes, { headers })
-  headers.set("content-range", `bytes ${from}-${bytes.length - 1}/${bytes.length}`)
-  return new Response(bytes.subarray(from), { status: 206, headers })
+  const [, first = 0, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.get("range") ?? "") ?? []
+  const from = Number(first)
+  const until = Math.min(bytes.length, Number(last || bytes.length) + 1)
+  const headers = new Headers({ "content-length": String(until - from) })
+  if (until - from === bytes.length) return new Response(bytes, { headers })
+  headers.set("content-range", `bytes ${from}-${until - 1}/${bytes.length}`)
+  return new Response(bytes.subarray(from, until), { status: 206, headers })
 }
 
 async function takeReport(server: IoServer, request: Request): Promise<Response> {
