@@ -38,19 +38,31 @@ export type Heartbeat = {
 /** Runs that ended with their process: a plain runner's new boot, or a container's that stopped. */
 export type LostRuns = { boot: string } | { stopped: string }
 
-/** What a watcher knows of a job: its version, and its progress where that is to wake it too. */
-export type SeenJob = { version: string; percent?: number }
+/**
+ * What a watcher knows of a job: its version, and its progress where that is to wake it too. One that
+ * knows `endings` is woken by these alone.
+ */
+export type SeenJob = { version: string; percent?: number; endings?: string }
 
-/** A job at a moment: `version` is another text whenever D1 may have something new of it. */
-export type JobChange = { version: string; progress: Progress | null }
+/** What is known of a job of which nothing can have ended yet. */
+export const NO_ENDINGS: SeenJob = { version: "", endings: "" }
+
+/**
+ * A job at a moment: `version` is another text whenever D1 may have something new of it, and `endings`
+ * whenever it, or a task of it, may be over.
+ */
+export type JobChange = { version: string; endings: string; progress: Progress | null }
 
 export type DispatcherRpc = DurableObject & {
   /** Queues a job's tasks; repeating it changes nothing. */
   accept(accountId: string, tasks: TaskMessage[]): Promise<void>
   /** Renews the lease of a run that is still the task's; false: the run is to be killed. */
   renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean>
-  /** Removes tasks that ended; `killed` where their runs are to be killed. */
-  tasksEnded(accountId: string, taskIds: string[], killed?: boolean): Promise<void>
+  /**
+   * Removes tasks that ended; `killed` where their runs are to be killed. `over`: the caller has seen in
+   * D1 that all of them are over, which stays so, and D1 need not be asked again.
+   */
+  tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
   /** How far a job is; null where nothing of it runs. */
   progressOf(jobId: string): Promise<Progress | null>
   /** Resolves once a job differs from what was seen of it, or at the timeout. */

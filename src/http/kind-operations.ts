@@ -13,6 +13,7 @@ import { wholeJob } from "../storage/whole-rows.ts"
 import { anyObject, readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } from "./request.ts"
 import { collectionOperations, locationOf, nameOf, statusFilter } from "./collection.ts"
 import { judgeBody } from "./creates.ts"
+import type { Created } from "./creates.ts"
 import { formSchema } from "./form-fields.ts"
 import { tellByForm } from "./job-form.ts"
 import { createsOf } from "./kind-creates.ts"
@@ -50,14 +51,19 @@ export function kindOperations<
   async function whole(c: AppContext, job: Job): Promise<Job> {
     return await wholeJob(c.env.MEDIA, job)
   }
-  async function find(c: AppContext, id: string, waitMs: number | null): Promise<Job | null> {
-    const job = await awaitEnd(c.env, { accountId: c.get("account").id, jobId: id }, waitMs)
+  async function find(
+    c: AppContext,
+    id: string,
+    waitMs: number | null,
+    isNew = false,
+  ): Promise<Job | null> {
+    const job = await awaitEnd(c.env, { accountId: c.get("account").id, jobId: id, isNew }, waitMs)
     return job?.kind === name ? job : null
   }
   const showsJob = answersJob || isJobForm
-  const create = createOperation(kind, async (c, id, waitMs) => {
+  const create = createOperation(kind, async (c, { jobId, replayed }, waitMs) => {
     if (waitMs === null && !showsJob) return {}
-    const job = await find(c, id, waitMs)
+    const job = await find(c, jobId, waitMs, !replayed)
     if (!job) return {}
     const progress = await progressOf(c.env, job)
     return {
@@ -84,7 +90,7 @@ export function kindOperations<
 
 function createOperation<Input extends CreateRequest, Usable, RecordSchema extends z.ZodObject>(
   kind: JsonKind<Input, Usable, RecordSchema>,
-  show: (c: AppContext, id: string, waitMs: number | null) => Promise<object>,
+  show: (c: AppContext, created: Created, waitMs: number | null) => Promise<object>,
 ): Operation {
   const { path, title, idField, uploadField, isJobForm = false } = kind
   const accept = createsOf(kind)
@@ -123,8 +129,9 @@ function createOperation<Input extends CreateRequest, Usable, RecordSchema exten
       "unsupported_media_type",
     ],
     async handle(c) {
-      const { jobId } = await accept(c)
-      const shown = await show(c, jobId, preferredWaitMs(c))
+      const created = await accept(c)
+      const { jobId } = created
+      const shown = await show(c, created, preferredWaitMs(c))
       const headers = { location: locationOf(c, isJobForm ? { path: "jobs" } : kind, jobId) }
       return { body: { [idField]: jobId, ...shown }, headers }
     },

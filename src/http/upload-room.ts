@@ -5,15 +5,19 @@ import { ENVELOPE_BYTES_MAX } from "./multipart.ts"
 import { readIdempotencyKey } from "./request.ts"
 import type { AppContext } from "./request.ts"
 
+/** To store and remove such a body takes no longer than to look first, as most uploads would for nothing. */
+const SMALL_BYTES_MAX = 256 * 1024
+
 /**
  * Refuses an upload whose account stores too much for it, as far as its announced length tells, before
- * its bytes are received; its create decides. One that may repeat an earlier create is received, since
- * its bytes tell whether it does.
+ * its bytes are received; its create decides, and alone where the length is small. One that may repeat
+ * an earlier create is received, since its bytes tell whether it does.
  */
 export async function requireStorageRoom(c: AppContext): Promise<void> {
   const { storageBytesMax: allowed } = c.get("limits")
-  const announced = Number(c.req.header("content-length") ?? 0)
-  const asked = Math.max(0, announced - ENVELOPE_BYTES_MAX)
+  const announced = c.req.header("content-length")
+  if (announced !== undefined && Number(announced) <= SMALL_BYTES_MAX) return
+  const asked = Math.max(0, Number(announced ?? 0) - ENVELOPE_BYTES_MAX)
   const key = readIdempotencyKey(c)
   const database = c.get("database")
   const used = await readStoredBytes(database)

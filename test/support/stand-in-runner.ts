@@ -69,13 +69,14 @@ export function imported(changes: Record<string, unknown> = {}): TaskEnd {
   return { result: { kind: "import", ...facts, is_resumable: false, ...changes } }
 }
 
-/** What a probe reports of media. */
-export const PROBED: TaskEnd = {
-  result: {
-    kind: "probe",
-    probe: { width: 4, height: 2, duration: 1, format_name: "webm", streams: [], format: {} },
-  },
+/** What a probe of media comes to. */
+export const probed: TaskResult = {
+  kind: "probe",
+  probe: { width: 4, height: 2, duration: 1, format_name: "webm", streams: [], format: {} },
 }
+
+/** What a probe reports of media. */
+export const PROBED: TaskEnd = { result: probed }
 
 export const NOT_FOUND: TaskEnd = {
   failure: { code: "not_found", message: "The server says that there is no such file (404)." },

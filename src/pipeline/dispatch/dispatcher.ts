@@ -23,6 +23,7 @@ import { expireJobs } from "./expire.ts"
 import { openJobNotes } from "./job-notes.ts"
 import { openLeaseClock } from "./lease-clock.ts"
 import { openNextAlarm } from "./next-alarm.ts"
+import { openRecentIds } from "./recent-ids.ts"
 import {
   isDispatching,
   isLeaseOver,
@@ -45,7 +46,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #queue: TaskQueue
   readonly #watchers = openWatchers((jobId) => this.#queue.ofJob(jobId))
   readonly #dispatching = new Set<string>()
-  readonly #notes = openJobNotes()
+  readonly #notes = openJobNotes((accountId) => databaseOf(this.env, accountId), {
+    onStarted: (jobId) => this.#watchers.jobChanged(jobId),
+    inBackground: (work) => this.#inBackground(work),
+  })
+  /** Tasks that left the queue; D1 alone brings one back. */
+  readonly #left = openRecentIds()
   readonly #slots: SlotRequests
   readonly #leaseClock = openLeaseClock()
   readonly #nextAlarm: ReturnType<typeof openNextAlarm>
@@ -59,13 +65,16 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
     await this.#arm(accountId)
-    for (const task of tasks) {
+    // The message of a task comes beside its call, and often after its end.
+    const open = tasks.filter(({ id }) => !this.#left.has(id))
+    for (const task of open) {
       this.#queue.add(newTask(task))
-      this.#notes.jobAccepted(task.jobId)
+      // A claim would have said so in D1.
+      if (this.#queue.find(task.id)?.fence === null) this.#notes.jobAccepted(task.jobId)
     }
-    this.#inBackground(this.#note(accountId))
+    this.#notes.noteLater(accountId)
     // What a blocked task waits for may have come while the call was on its way.
-    const isAnyBlocked = tasks.some((task) => task.blocked)
+    const isAnyBlocked = open.some((task) => task.blocked)
     if (isAnyBlocked) this.#inBackground(this.tasksEnded(accountId, []))
     else this.#pump(accountId)
   }
@@ -76,21 +85,22 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     if (task && task.fence === fence && isPosted(task)) {
       if (task.boot !== null && task.boot !== boot) return false
       this.#queue.save(runningTask(task, boot, Date.now()))
-      if (task.boot === null) this.#taken(accountId, task)
+      if (task.boot === null) this.#notes.taskTaken(accountId, task)
       if (progress) this.#watchers.progressed({ id: taskId, jobId }, progress)
       return true
     }
     return await isRunningAt(databaseOf(this.env, accountId), { taskId, fence })
   }
 
-  async tasksEnded(accountId: string, taskIds: string[], killed = false): Promise<void> {
-    const ending = taskIds.flatMap((id) => this.#queue.find(id) ?? [])
-    for (const { jobId, pool } of ending) {
-      this.#watchers.jobChanged(jobId)
+  async tasksEnded(accountId: string, ids: string[], killed = false, over = false): Promise<void> {
+    const ending = ids.flatMap((id) => this.#queue.find(id) ?? [])
+    for (const { id, jobId, pool } of ending) {
       this.#slots.forgetOwing(pool)
+      if (over) this.#remove(id, killed)
+      else this.#watchers.mayBeOver(jobId)
     }
-    const ids = [...ending, ...this.#queue.blocked()].map((task) => task.id)
-    await this.#removeClosed(accountId, ids, killed)
+    const unsure = [...(over ? [] : ending), ...this.#queue.blocked()].map(({ id }) => id)
+    await this.#removeClosed(accountId, unsure, killed)
     this.#pump(accountId)
   }
 
@@ -110,9 +120,9 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     for (const task of open) {
       this.#notes.jobAccepted(task.jobId)
       const queued = this.#queue.find(task.id)
-      if (task.jobState === "waiting" && queued?.boot) this.#taken(accountId, queued)
+      if (task.jobState === "waiting" && queued?.boot) this.#notes.taskTaken(accountId, queued)
     }
-    this.#inBackground(this.#note(accountId))
+    this.#notes.noteLater(accountId)
     await this.#reconcile(accountId, open)
     await this.tasksEnded(accountId, closedTasks(this.#queue, open))
     await this.#expire(accountId)
@@ -167,7 +177,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     )
     await doOrLog("dispatcher.expire_failed", {}, () => this.#expire(accountId))
     this.#pump(accountId)
-    if (!this.#notes.isEmpty()) this.#inBackground(this.#note(accountId))
+    this.#notes.noteLater(accountId)
     if (!this.#queue.isEmpty() || this.#queue.hasUsedAllocations()) await this.#arm(accountId)
   }
 
@@ -187,7 +197,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const done = dispatchTask(this.env, this.#queue, accountId, task).then(async (outcome) => {
       this.#dispatching.delete(id)
       const queued = this.#queue.find(id)
-      if (outcome === "running" && queued) this.#taken(accountId, queued)
+      if (outcome === "running" && queued) this.#notes.taskTaken(accountId, queued)
       if (outcome === "gone") this.#remove(id, false)
       if (outcome === "no capacity") {
         await this.#requeue(accountId, id, (now) => now.allocation === allocation && !now.boot)
@@ -195,18 +205,6 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (outcome !== "running") this.#pump(accountId)
     })
     this.#inBackground(done.finally(() => this.#dispatching.delete(id)))
-  }
-
-  /** A runner took a task, which starts its job: D1 is told beside the way of the job. */
-  #taken(accountId: string, { id: taskId, jobId, fence }: QueuedTask): void {
-    if (fence === null) return
-    this.#notes.taskTaken({ jobId, taskId, fence, at: Date.now() })
-    this.#inBackground(this.#note(accountId))
-  }
-
-  async #note(accountId: string): Promise<void> {
-    const started = await this.#notes.note(databaseOf(this.env, accountId))
-    for (const jobId of started) this.#watchers.jobChanged(jobId)
   }
 
   async #checkLeases(accountId: string): Promise<void> {
@@ -281,6 +279,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const { pool, slot, fence } = task
     this.#slots.forgetOwing(pool)
     this.#queue.remove(id)
+    this.#left.add(id)
+    this.#notes.taskLeft(id)
     this.#watchers.runEnded(task)
     if (killed && slot && fence) {
       this.#inBackground(deleteTask(this.env, { slot, taskId: id, fence }))

@@ -14,34 +14,40 @@ export function openWatchers(tasksOf: (jobId: string) => readonly WeighedTask[])
   // After a restart every version is new, so that no watcher waits for a change that it missed.
   const bootId = newId()
   const versions = new Map<string, number>()
+  const endings = new Map<string, number>()
   const progress = openJobProgress(tasksOf)
   const sleepers = new Map<string, Set<() => void>>()
   function now(jobId: string): JobChange {
     const count = versions.get(jobId) ?? 0
-    return { version: `${bootId}.${count}`, progress: progress.of(jobId) }
+    const ended = endings.get(jobId)
+    return {
+      version: `${bootId}.${count}`,
+      endings: ended === undefined ? "" : `${bootId}.${ended}`,
+      progress: progress.of(jobId),
+    }
   }
   function wake(jobId: string): void {
     for (const wakeOne of sleepers.get(jobId) ?? []) wakeOne()
   }
   function jobChanged(jobId: string): void {
-    const count = versions.get(jobId) ?? 0
-    versions.delete(jobId)
-    versions.set(jobId, count + 1)
-    for (const oldest of versions.keys()) {
-      if (versions.size <= JOBS_MAX) break
-      versions.delete(oldest)
-    }
+    countUp(versions, jobId)
     wake(jobId)
+  }
+  function mayBeOver(jobId: string): void {
+    countUp(endings, jobId)
+    jobChanged(jobId)
   }
   /** A task is over, or waits again; callers do not see the progress of its job fall. */
   function runEnded(task: TaskOfJob): void {
     progress.runEnded(task)
-    jobChanged(task.jobId)
+    mayBeOver(task.jobId)
   }
   return {
     progressOf: progress.of,
     /** D1 may have something new of a job. */
     jobChanged,
+    /** D1 may have the end of a job, or of a task of it. */
+    mayBeOver,
     runEnded,
     progressed(task: TaskOfJob, reported: Progress): void {
       progress.reported(task, reported)
@@ -62,7 +68,19 @@ export function openWatchers(tasksOf: (jobId: string) => readonly WeighedTask[])
   }
 }
 
+/** Counts one more for a job; what was counted longest ago is forgotten. */
+function countUp(counts: Map<string, number>, jobId: string): void {
+  const count = counts.get(jobId) ?? 0
+  counts.delete(jobId)
+  counts.set(jobId, count + 1)
+  for (const oldest of counts.keys()) {
+    if (counts.size <= JOBS_MAX) break
+    counts.delete(oldest)
+  }
+}
+
 function isNew(change: JobChange, seen: SeenJob): boolean {
+  if (seen.endings !== undefined) return change.endings !== seen.endings
   if (change.version !== seen.version) return true
   return seen.percent !== undefined && (change.progress?.percent ?? 0) !== seen.percent
 }

@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
+import { NO_ENDINGS } from "../../rpc.ts"
 import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findFile } from "../../storage/files.ts"
@@ -12,52 +13,73 @@ import type { State } from "../../storage/schema/states.ts"
 /** An answer of the dispatcher can be lost: after so long without one D1 is read again. */
 const SILENCE_MS = 10_000
 const AFTER_RESET_MS = 250
+/** Endings that no dispatcher says: the next answer comes at once. */
+const LOST = "lost"
 
 export type JobId = { accountId: string; jobId: string }
 
+/** A job that is waited for; `isNew` where whoever waits has just made it, so that D1 need not be read first. */
+export type AwaitedJob = JobId & { isNew?: boolean }
+
 /** The job at its end, or as it is once `timeoutMs` are over; null where the account has none. */
-export async function awaitEnd(env: Env, id: JobId, timeoutMs: number | null): Promise<Job | null> {
+export async function awaitEnd(
+  env: Env,
+  { isNew = false, ...id }: AwaitedJob,
+  timeoutMs: number | null,
+): Promise<Job | null> {
   async function read(): Promise<Job | null> {
     return await findJob(databaseOf(env, id.accountId), id.jobId)
   }
-  return await awaitFinal(env, { id, read, stateOf: ({ state }) => state }, timeoutMs)
+  return await awaitFinal(env, { id, isNew, read, stateOf: ({ state }) => state }, timeoutMs)
 }
 
 /**
  * A file at its end, which may be long before that of the job that it came with, or as it is once
- * `timeoutMs` are over; null where the account has none.
+ * `timeoutMs` are over; null where the account has none. One that `isNew` has the id of its job.
  */
 export async function awaitFileEnd(
   env: Env,
-  { accountId, fileId }: { accountId: string; fileId: string },
+  { accountId, fileId, isNew = false }: { accountId: string; fileId: string; isNew?: boolean },
   timeoutMs: number | null,
 ): Promise<FileWithJob | null> {
   async function read(): Promise<FileWithJob | null> {
     return await findFile(databaseOf(env, accountId), fileId)
   }
+  function stateOf({ file }: FileWithJob): State {
+    return file.state
+  }
+  if (isNew && timeoutMs) {
+    const id = { accountId, jobId: fileId }
+    return await awaitFinal(env, { id, isNew, read, stateOf }, timeoutMs)
+  }
   const found = await read()
   if (!found || !timeoutMs || isFinal(found.file.state)) return found
   const id = { accountId, jobId: found.file.jobId }
-  return await awaitFinal(env, { id, read, stateOf: ({ file }) => file.state }, timeoutMs)
+  return await awaitFinal(env, { id, isNew: false, read, stateOf }, timeoutMs)
 }
 
 /** Reads what a job brings to its end until it is there, or the time is over. */
 async function awaitFinal<Row>(
   env: Env,
-  awaited: { id: JobId; read: () => Promise<Row | null>; stateOf: (row: Row) => State },
+  awaited: {
+    id: JobId
+    isNew: boolean
+    read: () => Promise<Row | null>
+    stateOf: (row: Row) => State
+  },
   timeoutMs: number | null,
 ): Promise<Row | null> {
   const since = Date.now()
-  let seen: SeenJob | null = null
+  let seen: SeenJob | null = awaited.isNew ? NO_ENDINGS : null
   for (;;) {
     const leftMs = leftOf(since, timeoutMs ?? 0)
-    // A change between this answer and the read of D1 is not missed: the next answer tells of it.
+    // An end between this answer and the read of D1 is not missed: the next answer tells of it.
     const change: JobChange | null = timeoutMs
       ? await nextChange(env, awaited.id, seen, leftMs)
       : null
     const row = await awaited.read()
     if (!row || isFinal(awaited.stateOf(row)) || leftOf(since, timeoutMs ?? 0) === 0) return row
-    if (change) seen = { version: change.version }
+    if (change) seen = { version: change.version, endings: change.endings }
   }
 }
 
@@ -67,7 +89,7 @@ export type JobState = { job: Job; progress: Progress | null }
 /** The job as it is now and then at each change, up to its end, its deletion or `timeoutMs`. */
 export async function* followJob(env: Env, id: JobId, timeoutMs: number): AsyncGenerator<JobState> {
   const since = Date.now()
-  let seen: Required<SeenJob> | null = null
+  let seen: { version: string; percent: number } | null = null
   let job: Job | null = null
   for (;;) {
     const change: JobChange = await nextChange(env, id, seen, leftOf(since, timeoutMs))
@@ -99,7 +121,7 @@ async function nextChange(
   } catch (error) {
     logError("wait.dispatcher_lost", { job_id: jobId, error: String(error) })
     await scheduler.wait(AFTER_RESET_MS)
-    return { version: "", progress: null }
+    return { version: "", endings: LOST, progress: null }
   }
 }
 

@@ -43,10 +43,10 @@ export async function receiveReport(
     const heartbeat = { taskId, fence, boot: report.boot, progress }
     return (await dispatcher.renewLease(accountId, jobId, heartbeat)) ? "ok" : "gone"
   }
-  const { outcome, taskIds } = await settle(env, run, report)
+  const { outcome, taskIds, isOver } = await settle(env, run, report)
   if (outcome === "invalid") return "invalid"
   // Also where the report no longer counts: the dispatcher may have missed the call before.
-  await dispatcher.tasksEnded(accountId, [taskId])
+  await dispatcher.tasksEnded(accountId, [taskId], false, isOver)
   const others = taskIds.filter((id) => id !== taskId)
   // Those of them that ended with the job may run.
   if (others.length > 0) await dispatcher.tasksEnded(accountId, others, true)
@@ -61,26 +61,34 @@ export type Settled = "settled" | "repeated" | "stale" | "invalid"
 
 type JobId = { accountId: string; jobId: string }
 
-/** Settles a task by its runner's last report, once, whatever races with it. */
+/**
+ * Settles a task by its runner's last report, once, whatever races with it. `taskIds` are those of its
+ * job; `isOver` where it settled the task for good, as a requeued one is not.
+ */
 export async function settle(
   env: Env,
   run: TaskRun,
   report: TerminalReport,
-): Promise<{ outcome: Settled; taskIds: string[] }> {
+): Promise<{ outcome: Settled; taskIds: string[]; isOver: boolean }> {
   const { taskId, fence } = run
   const received = { taskId, fence, report, now: Date.now() }
   let isInvalid = false
+  let isOver = false
   const { applied, taskIds, snapshot } = await transitionJob(env, run, (read) => {
     const counting = readReport(read, received)
     isInvalid = counting === null
-    return counting && reportTransition(read, counting)
+    const transition = counting && reportTransition(read, counting)
+    const set = transition?.tasks.find(({ id }) => id === taskId)?.set
+    isOver = set?.state !== undefined && isFinal(set.state)
+    return transition
   })
-  if (isInvalid) return { outcome: "invalid", taskIds: [] }
-  if (applied) return { outcome: "settled", taskIds }
-  if (!snapshot || !wasEndedBy(snapshot, run, report)) return { outcome: "stale", taskIds }
+  if (isInvalid) return { outcome: "invalid", taskIds: [], isOver: false }
+  if (applied) return { outcome: "settled", taskIds, isOver }
+  isOver = false
+  if (!snapshot || !wasEndedBy(snapshot, run, report)) return { outcome: "stale", taskIds, isOver }
   const waiting = await findWaitingDelivery(databaseOf(env, run.accountId), run.jobId)
   if (waiting) await enqueueDelivery(env, run.accountId, waiting)
-  return { outcome: "repeated", taskIds }
+  return { outcome: "repeated", taskIds, isOver }
 }
 
 /**

@@ -9,10 +9,9 @@ import { planImport, planUpload } from "../../kinds/file/plan.ts"
 import { fileFields, fileImport } from "../../kinds/file/request.ts"
 import type { FileFields } from "../../kinds/file/request.ts"
 
-/** Makes the file of POST /files, of the bytes that it brings or of a URL; answers its id. */
-export async function createFile(c: AppContext): Promise<string> {
-  const { jobId } = isJson(c) ? await createFromJson(c) : await createFromForm(c)
-  return jobId
+/** Makes the file of POST /files, of the bytes that it brings or of a URL; it has its job's id. */
+export async function createFile(c: AppContext): Promise<Created> {
+  return isJson(c) ? await createFromJson(c) : await createFromForm(c)
 }
 
 async function createFromJson(c: AppContext): Promise<Created> {

@@ -52,8 +52,8 @@ const upload = operation({
     "unsupported_media_type",
   ],
   async handle(c) {
-    const id = await createFile(c)
-    const found = await find(c, id, preferredWaitMs(c))
+    const { jobId: id, replayed } = await createFile(c)
+    const found = await find(c, id, preferredWaitMs(c), !replayed)
     if (!found) throw notFound("file")
     const whole = await wholeFound(c, found)
     return { body: await view(c, whole), headers: { location: locationOf(c, fileKind, id) } }
@@ -122,8 +122,13 @@ function playSeconds({ bundle }: File): number {
 }
 
 /** A file, once it is there and probed or its caller no longer wants to wait for that. */
-async function find(c: AppContext, id: string, waitMs: number | null): Promise<FileWithJob | null> {
-  return await awaitFileEnd(c.env, { accountId: c.get("account").id, fileId: id }, waitMs)
+async function find(
+  c: AppContext,
+  fileId: string,
+  waitMs: number | null,
+  isNew = false,
+): Promise<FileWithJob | null> {
+  return await awaitFileEnd(c.env, { accountId: c.get("account").id, fileId, isNew }, waitMs)
 }
 
 async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {

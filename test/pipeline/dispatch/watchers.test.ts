@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest"
 import { openWatchers } from "../../../src/pipeline/dispatch/watchers.ts"
+import { NO_ENDINGS } from "../../../src/rpc.ts"
 
 type Open = { id: string; weight: number; jobWeight: number }
 
@@ -50,8 +51,29 @@ describe("watchers", () => {
     const looking = watchers.next("a", { version, percent: 0 }, 60_000)
     const waiting = watchers.next("a", { version }, 30)
     watchers.progressed(task, { percent: 40 })
-    expect(await looking).toEqual({ version, progress: { percent: 40 } })
+    expect(await looking).toMatchObject({ version, progress: { percent: 40 } })
     expect((await waiting).version).toBe(version)
+  })
+
+  it("wake those who wait for ends alone when something may be over, and for nothing else", async () => {
+    const watchers = openOn()
+    const asleep = watchers.next("a", NO_ENDINGS, 30)
+    watchers.jobChanged("a")
+    watchers.progressed(task, { percent: 40 })
+    expect((await asleep).endings).toBe("")
+    const waiting = watchers.next("a", NO_ENDINGS, 60_000)
+    watchers.runEnded(task)
+    const { version, endings } = await waiting
+    expect(endings).not.toBe("")
+    const again = watchers.next("a", { version, endings }, 60_000)
+    watchers.mayBeOver("a")
+    expect((await again).endings).not.toBe(endings)
+  })
+
+  it("answer at once who knows of no ends where there was one before", async () => {
+    const watchers = openOn()
+    watchers.mayBeOver("a")
+    expect((await watchers.next("a", NO_ENDINGS, 60_000)).endings).not.toBe("")
   })
 
   it("forget the progress of a job whose last task ended", async () => {

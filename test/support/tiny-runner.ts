@@ -1,0 +1,56 @@
+import { env } from "cloudflare:workers"
+import { vi } from "vitest"
+import { BOOT_HEADER, runnerHeaders } from "../../src/contract/protocol.ts"
+import { taskOrder } from "../../src/contract/task.ts"
+import type { TaskOrder } from "../../src/contract/task.ts"
+import { ask } from "./caller.ts"
+import { BOOT } from "./bundle.ts"
+
+/** What a task comes to: the bytes of its outputs by key, and the result of its last report. */
+export type Done = { outputs?: Record<string, string>; result: object }
+
+/** Answers as the plain runner does: takes each task, reads its inputs, and does what a test says. */
+export function startTinyRunner(work: (order: TaskOrder) => Promise<Done>): void {
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
+    const request = new Request(input, init)
+    if (!request.url.startsWith(`${env.RUNNER_ORIGIN}/`)) throw new Error("there is no network")
+    if (request.method !== "POST") return Response.json({})
+    const order = taskOrder.parse(await request.json())
+    void run(order, work)
+    return Response.json({ boot: BOOT }, { status: 202 })
+  })
+}
+
+async function run(order: TaskOrder, work: (order: TaskOrder) => Promise<Done>): Promise<void> {
+  await report(order, { kind: "started" })
+  for (const { key } of order.inputs) await (await callIo(order, `/inputs/${key}`)).arrayBuffer()
+  const { outputs = {}, result } = await work(order)
+  for (const [key, body] of Object.entries(outputs)) {
+    await callIo(order, `/outputs/${key}`, {
+      method: "PUT",
+      headers: { "content-type": "video/mp4", "content-length": String(body.length) },
+      body,
+    })
+  }
+  await report(order, { kind: "finished", processing_seconds: 0.1, result })
+}
+
+async function report(order: TaskOrder, said: object): Promise<void> {
+  const body = JSON.stringify({ boot: BOOT, at: new Date().toISOString(), ...said })
+  await callIo(order, "/reports", { method: "POST", body })
+}
+
+/** A call that the service must take: a run that it killed would count nothing. */
+async function callIo(
+  order: TaskOrder,
+  path: string,
+  init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
+): Promise<Response> {
+  const { origin, token } = order.io
+  const answer = await ask(new URL(origin).pathname + path, {
+    ...init,
+    headers: { ...runnerHeaders(token), [BOOT_HEADER]: BOOT, ...init.headers },
+  })
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  return answer
+}
