@@ -14,6 +14,7 @@ import type { Figure } from "./bench/figure.ts"
 import { benchImport } from "./bench/import.ts"
 import { benchLayout } from "./bench/layout/layout.ts"
 import { benchLimits } from "./bench/limits/limits.ts"
+import { benchMemory } from "./bench/mixed/mixed.ts"
 import { openBenchScope } from "./bench/scope.ts"
 import type { BenchScope } from "./bench/scope.ts"
 import { benchNormalize } from "./bench/normalize/normalize.ts"
@@ -42,9 +43,11 @@ type Bench = {
 const BENCH_MS_MAX = 180_000
 const ALL_MS_MAX = 480_000
 const BITRATE_MS_MAX = 900_000
-/** What the load of the limits takes beside its own time. */
-const LIMITS_MS_MORE = 120_000
+/** What a load takes beside its own time. */
+const LOAD_MS_MORE = 120_000
 const LOAD_SECONDS_MIN = 60
+const LIMITS_SECONDS = 300
+const MEMORY_SECONDS = 420
 const NORMALIZE_MS_MAX = 600_000
 const PEERS_MS_MAX = 900_000
 const QUALITY_MS_MAX = 900_000
@@ -53,12 +56,13 @@ const SHORT_MS_MAX = 600_000
 /** Mostly of an hour of speech. */
 const TRANSCRIBE_MS_MAX = 1_500_000
 
-/** Benchmarks by name, and how long the load of the limits lasts: 5 minutes unless told. */
+/** Benchmarks by name, and how long the load of `limits` and `memory` lasts: some minutes unless told. */
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: "string", default: "300" } },
+  options: { seconds: { type: "string" } },
 })
-const loadSeconds = Number(options.seconds)
+const limitsSeconds = Number(options.seconds ?? LIMITS_SECONDS)
+const memorySeconds = Number(options.seconds ?? MEMORY_SECONDS)
 
 const benches: Bench[] = [
   { name: "auth", run: benchAuth },
@@ -78,9 +82,15 @@ const benches: Bench[] = [
   { name: "layout", run: benchLayout },
   {
     name: "limits",
-    run: (scope) => benchLimits(scope, loadSeconds),
+    run: (scope) => benchLimits(scope, limitsSeconds),
     isOnlyNamed: true,
-    timeLimitMs: loadSeconds * 1000 + LIMITS_MS_MORE,
+    timeLimitMs: limitsSeconds * 1000 + LOAD_MS_MORE,
+  },
+  {
+    name: "memory",
+    run: (scope) => benchMemory(scope, memorySeconds),
+    isOnlyNamed: true,
+    timeLimitMs: memorySeconds * 1000 + LOAD_MS_MORE,
   },
   { name: "normalize", run: benchNormalize, isOnlyNamed: true, timeLimitMs: NORMALIZE_MS_MAX },
   { name: "peers", run: benchPeers, isOnlyNamed: true, timeLimitMs: PEERS_MS_MAX },
@@ -98,7 +108,7 @@ const benches: Bench[] = [
 
 await runScript(async () => {
   const chosen = chooseBenches(names)
-  if (!(loadSeconds >= LOAD_SECONDS_MIN)) {
+  if (!(limitsSeconds >= LOAD_SECONDS_MIN)) {
     throw new CliError(`The load lasts --seconds=${LOAD_SECONDS_MIN} at least.`)
   }
   await ensureSetUp()

@@ -66,6 +66,11 @@ export function findRunner(parentPid: number): number | null {
   return found?.pid ?? null
 }
 
+/** Resident memory of a process and of all below it together, in bytes; 0 where there is no /proc. */
+export function familyBytes(pid: number): number {
+  return listFamily(pid).reduce((sum, each) => sum + (residentBytes(each.pid) ?? 0), 0)
+}
+
 /** A process and all below it; empty where there is no /proc. */
 export function listFamily(ancestorPid: number) {
   const family = new Set([ancestorPid])

@@ -4,9 +4,9 @@ import { startServiceProcess } from "../../local/service-process.ts"
 import { formatMib, formatRatio } from "../figure.ts"
 import type { Figure } from "../figure.ts"
 import { makeMedia, SMALL_MEDIA } from "../media.ts"
-import { findRunner, findWorkerd, residentBytes } from "../memory.ts"
 import type { BenchScope } from "../scope.ts"
-import { median } from "../statistics.ts"
+import { watchService } from "../service-memory.ts"
+import type { ServiceMemory } from "../service-memory.ts"
 import { runCallers, runHastyReader } from "./callers.ts"
 import type { Load } from "./callers.ts"
 
@@ -29,9 +29,6 @@ const LIMIT_CODES = [
 /** How much of the time the first figure of memory is taken after; and by when all heaps are as large as they get. */
 const EARLY_SHARE = 0.2
 const LEVEL_SHARE = 0.7
-const SAMPLE_MS = 1000
-const SAMPLES_OF_MEDIAN = 15
-const SAMPLES_PER_LINE = 30
 const MEMORY_RATIO_MAX = 1.1
 
 /** Mixed load at the plan's limits for so long: no answer is an error of ours, and memory is level. */
@@ -66,29 +63,6 @@ export async function benchLimits(scope: BenchScope, seconds: number): Promise<F
   ]
 }
 
-/** Samples the resident memory of the processes of the service, without its tools, and says it now and then. */
-function watchService(pid: number) {
-  const samples: number[] = []
-  const pids = { start: pid, workerd: findWorkerd(pid), runner: findRunner(pid) }
-  const timer = setInterval(() => {
-    const parts = Object.entries(pids).map(
-      ([name, each]) => [name, residentBytes(each) ?? 0] as const,
-    )
-    samples.push(parts.reduce((sum, [, bytes]) => sum + bytes, 0))
-    if (samples.length % SAMPLES_PER_LINE !== 0) return
-    const said = parts.map(([name, bytes]) => `${name} ${formatMib(bytes)}`).join(", ")
-    console.error(`${samples.length} s: ${said}`)
-  }, SAMPLE_MS)
-  return {
-    stop: () => clearInterval(timer),
-    /** The median of some seconds up to a share of the time. */
-    medianOf(share: number): number {
-      const end = Math.round(samples.length * share)
-      return median(samples.slice(Math.max(0, end - SAMPLES_OF_MEDIAN), end))
-    },
-  }
-}
-
 function countErrors(tally: Map<string, number>, seconds: number): Figure {
   const answers = [...tally].toSorted(([one], [other]) => (one < other ? -1 : 1))
   for (const [name, times] of answers) console.error(`${String(times).padStart(8)}  ${name}`)
@@ -108,10 +82,10 @@ function countErrors(tally: Map<string, number>, seconds: number): Figure {
 
 /** The memory at the end beside that after a share of the time. */
 function compareMemory(
-  memory: ReturnType<typeof watchService>,
+  memory: ServiceMemory,
   { seconds, share, ratioMax }: { seconds: number; share: number; ratioMax: number | null },
 ): Figure {
-  const [earlier, last] = [memory.medianOf(share), memory.medianOf(1)]
+  const [earlier, last] = [memory.totalAt(seconds * share), memory.totalAt(seconds)]
   return {
     name: "limits: memory of the service at the end of it",
     measured: formatMib(last),

@@ -1,0 +1,64 @@
+import { formatMib } from "../figure.ts"
+import type { Figure } from "../figure.ts"
+import type { BenchScope } from "../scope.ts"
+import { formatParts, watchService } from "../service-memory.ts"
+import type { ServiceMemory } from "../service-memory.ts"
+import { startBenchService } from "../service.ts"
+import { runMixedLoad } from "./callers.ts"
+import type { Tally } from "./callers.ts"
+
+const CALLERS = 8
+const COMMANDS_PER_MINUTE = 250
+const EARLY_SECONDS = 60
+const MIB = 1024 ** 2
+const GOAL_BYTES = 900 * MIB
+/** The pace was held where so much of it was done. */
+const PACE_SHARE_MIN = 0.9
+
+/** What the processes of the service hold after so long a mixed load of short work. */
+export async function benchMemory(scope: BenchScope, seconds: number): Promise<Figure[]> {
+  const service = await startBenchService(scope, {
+    settings: { ALLOWED_PRIVATE_HOSTS: "127.0.0.1" },
+  })
+  const names = Array.from({ length: CALLERS }, (_, index) => `caller-${index}`)
+  const callers = await Promise.all(names.map((name) => service.openAccount(name)))
+  const endsAt = performance.now() + seconds * 1000
+  const memory = watchService(service.pid)
+  scope.defer(() => memory.stop())
+  const tally = await runMixedLoad(scope, {
+    callers,
+    commandsPerMinute: COMMANDS_PER_MINUTE,
+    isOver: () => performance.now() > endsAt || scope.signal.aborted,
+  })
+  const figures = [compareMemory(memory, seconds), countWork(tally, seconds)]
+  memory.stop()
+  return figures
+}
+
+/** All processes at the end, once no tool runs any more, beside the parts' sum of earlier. */
+function compareMemory(memory: ServiceMemory, seconds: number): Figure {
+  const bytes = memory.allBytes()
+  console.error(`after ${EARLY_SECONDS} s: ${formatParts(memory.partsAt(EARLY_SECONDS))}`)
+  console.error(`after ${seconds} s: ${formatParts(memory.partsAt(seconds))}`)
+  return {
+    name: `memory: all processes after ${seconds} s of mixed load by ${CALLERS} callers`,
+    measured: formatMib(bytes),
+    reference: `${formatMib(memory.totalAt(EARLY_SECONDS))} after ${EARLY_SECONDS} s`,
+    comparison: formatParts(memory.partsAt(seconds)),
+    goal: `<= ${formatMib(GOAL_BYTES)}`,
+    isMet: bytes > 0 && bytes <= GOAL_BYTES,
+  }
+}
+
+/** Whether the load was one: commands at the pace, of which one sort fails, and their webhooks. */
+function countWork({ commands, failed, uploads, webhooks }: Tally, seconds: number): Figure {
+  const wanted = (COMMANDS_PER_MINUTE * seconds) / 60
+  return {
+    name: "memory: commands of that load",
+    measured: String(commands),
+    reference: `${wanted.toFixed(0)} at ${COMMANDS_PER_MINUTE} a minute`,
+    comparison: `${failed} failed, ${uploads} uploads, ${webhooks} webhooks`,
+    goal: `>= ${PACE_SHARE_MIN} of it`,
+    isMet: commands >= PACE_SHARE_MIN * wanted,
+  }
+}
