@@ -5,8 +5,8 @@ import { defineConfig } from "vitest/config"
 import { LongestFirst } from "./test/support/longest-first.ts"
 
 /** A machine that is busy with something else is slow, and no test is about that. */
-const TEST_TIMEOUT_MS = 30_000
-const SYSTEM_TEST_TIMEOUT_MS = 60_000
+const TEST_TIMEOUT_MS = 120_000
+const SYSTEM_TEST_TIMEOUT_MS = 240_000
 const PATIENCE = { poll: { timeout: 20_000 } }
 /** Files of tests that run at once; most of their time they wait, for processes and for timers. */
 const FILES_AT_ONCE = availableParallelism() + 1

@@ -11,7 +11,7 @@ import type { TestUser } from "./users.ts"
 
 /** Where pictures of pages are put. */
 const PICTURES = resolve("node_modules/.cache/pictures")
-const ACTION_MS_MAX = 10_000
+const ACTION_MS_MAX = 30_000
 
 export const DESK = { width: 1280, height: 800 }
 export const PHONE = { width: 390, height: 844 }

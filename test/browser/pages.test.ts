@@ -9,8 +9,6 @@ import { useStage } from "./stage.ts"
 /** Where nothing listens. */
 const NOWHERE = "127.0.0.1:9"
 
-const SLOW = { timeout: 120_000 }
-
 /** Pages that need no id. */
 const PATHS = [
   "/",
@@ -55,15 +53,15 @@ describe.skipIf(LACK !== null)(`every page${skipNote(LACK)}`, () => {
     made = await makeRecords()
   })
 
-  it("is accessible and no wider than its window: to who is not signed in", SLOW, async () => {
+  it("is accessible and no wider than its window: to who is not signed in", async () => {
     expect(await lookAtAll(await stage.openVisit(), SIGN_IN_PATHS)).toEqual([])
   })
 
-  it("is accessible and no wider than its window: to an operator", SLOW, async () => {
+  it("is accessible and no wider than its window: to an operator", async () => {
     expect(await lookAtAll(await stage.openPage(), PATHS)).toEqual([])
   })
 
-  it("is accessible and no wider than its window: with what the account has", SLOW, async () => {
+  it("is accessible and no wider than its window: with what the account has", async () => {
     expect(await lookAtAll(await stage.openPage(), made)).toEqual([])
   })
 })

@@ -11,11 +11,9 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 
 // Each run starts wrangler twice.
-vi.setConfig({ testTimeout: 120_000 })
-
 const CLONE = resolve(import.meta.dirname, "../..")
 const COPIED = [
   "container",

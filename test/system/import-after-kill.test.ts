@@ -115,4 +115,4 @@ test("an import goes on behind what was stored, after its runner was killed", as
   expect(digest).toBe(expected)
   expect(ranges.at(-1)).toBe(`bytes=${24 * MIB}-`)
   expect(countUploads(service.stateDir)).toBe(0)
-}, 120_000)
+})

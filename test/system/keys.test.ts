@@ -171,7 +171,7 @@ describe("a key of an account", () => {
       while (!(await reader?.read())?.done) continue
       isOver = true
     })()
-    await expect.poll(() => isOver, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => isOver).toBe(true)
     for (const { command_id } of ids) await post(admin, `/jobs/${command_id}/cancel`, {})
   })
 

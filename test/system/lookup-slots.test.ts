@@ -43,4 +43,4 @@ it("answers lookups while endless imports hold every slot for fetches", async ()
   for (const { id } of imports) {
     expect(stored.parse(await (await holder(`/files/${id}`)).json()).status).toBe("running")
   }
-}, 90_000)
+})

@@ -149,7 +149,7 @@ it("limits a run by the plan of the moment when it starts, also of a job that wa
   const first = await encode(key, 3 * LIMIT_SECONDS)
   const second = await encode(key, 2 * LIMIT_SECONDS)
   await expect
-    .poll(async () => await ask(key, "GET", `/jobs/${first}`), { timeout: 10_000 })
+    .poll(async () => await ask(key, "GET", `/jobs/${first}`))
     .toMatchObject({ status: "processing" })
   await keys(["plan", "upgraded", "paid"])
   const wait = { headers: { prefer: "wait=30" } }

@@ -118,7 +118,7 @@ async function openTask(tier: Tier) {
 
 /** Processes of a workspace that stay; those that were killed take a moment to be gone. */
 async function leftIn(cwd: string) {
-  const isGone = vi.waitFor(async () => expect(await processesIn(cwd)).toEqual([]), 2000)
+  const isGone = vi.waitFor(async () => expect(await processesIn(cwd)).toEqual([]), 15_000)
   return await isGone.then(
     () => [],
     async () => await processesIn(cwd),
@@ -174,7 +174,7 @@ describe.concurrent.for(["namespaces", "landlock"] as const)("in the tier %s", (
     await once(runner.stdout, "data")
     expect(await processesIn(task.spec.cwd)).not.toEqual([])
     runner.kill("SIGKILL")
-    await vi.waitFor(async () => expect(await processesIn(task.spec.cwd)).toEqual([]), 5000)
+    await vi.waitFor(async () => expect(await processesIn(task.spec.cwd)).toEqual([]), 15_000)
   })
 })
 

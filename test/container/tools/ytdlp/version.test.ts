@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "lathe-index-"))
   await run("python3", ["-m", "venv", join(folder, "venv")])
   python = join(folder, "venv", "bin", "python")
-}, 60_000)
+})
 
 afterAll(async () => {
   await rm(folder, { recursive: true })
