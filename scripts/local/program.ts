@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { CliError } from "./cli-error.ts"
 import { diesWithParent } from "./parent-death.ts"
 
-const READY_MS_MAX = 60_000
+const READY_MS_MAX = 180_000
 const STOP_MS_MAX = 20_000
 const TAIL_LINES = 60
 
