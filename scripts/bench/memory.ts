@@ -60,8 +60,7 @@ export function findWorkerd(parentPid: number): number | null {
 /** The runner that a start script started; null where there is no /proc. */
 export function findRunner(parentPid: number): number | null {
   const found = listProcesses().find(
-    ({ pid, parent }) =>
-      parent === parentPid && readProc(`${pid}/cmdline`)?.includes("container/main.ts"),
+    ({ pid, parent }) => parent === parentPid && readProc(`${pid}/cmdline`)?.includes("/runner.js"),
   )
   return found?.pid ?? null
 }

@@ -1,8 +1,8 @@
 import { once } from "node:events"
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare"
 import { z } from "zod"
-import { patchMiniflare } from "../local/miniflare-patch.ts"
-import { r2Patch } from "../local/r2-patch.ts"
+import { patchMiniflare } from "../build/miniflare-patch.ts"
+import { r2Patch } from "../build/r2-patch.ts"
 
 /** Path of this file, which as a program serves a Worker that puts request bodies into R2. */
 export const plainPutProgram = import.meta.filename

@@ -6,11 +6,12 @@ import { createKey } from "../keys/operator.ts"
 import { openCaller } from "../bench/caller.ts"
 import type { Caller } from "../bench/caller.ts"
 import { isHealthy } from "../local/health.ts"
+import { findWorkerd } from "../build/find-workerd.ts"
+import { canDieWithParent } from "../local/parent-death.ts"
 import { freePort } from "../local/ports.ts"
 import { startProgram } from "../local/program.ts"
 import type { Program } from "../local/program.ts"
 import { makeTempFolder } from "../local/temp-folder.ts"
-import { useWorkerdThatDiesWithParent } from "../local/worker.ts"
 import { docker } from "./docker.ts"
 
 /** Not `bin/wrangler.js`, which starts this one and, when it is killed, leaves it running. */
@@ -120,11 +121,14 @@ async function untilServing(serving: Program, origin: string): Promise<void> {
 }
 
 function startWrangler(words: string[], folder: string): Program {
-  useWorkerdThatDiesWithParent()
   return startProgram({
     words: [WRANGLER, ...words],
     environment: {
       ...process.env,
+      // Has Miniflare start workerd so that it dies with its parent, where the system can do that.
+      MINIFLARE_WORKERD_PATH: join(import.meta.dirname, "workerd-with-parent"),
+      WORKERD_BINARY: findWorkerd(),
+      WORKERD_LAUNCH: canDieWithParent() ? "setsid setpriv --pdeathsig KILL --" : "",
       CI: "1",
       NO_COLOR: "1",
       WRANGLER_LOG: "log",

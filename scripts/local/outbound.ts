@@ -3,7 +3,7 @@ import { connectTo } from "../../container/egress/connect-to.ts"
 import { EgressError, makeDial, toEgressError } from "../../container/egress/dial.ts"
 import type { Dial, DialOptions } from "../../container/egress/dial.ts"
 import { relay } from "../../container/egress/relay.ts"
-import { OUTBOUND_ERROR_HEADER, OUTBOUND_URL_HEADER } from "../../src/contract/outbound.ts"
+import { OUTBOUND_ERROR_HEADER } from "../../src/contract/outbound.ts"
 import { isAllowedHost, readWebUrl } from "../../src/contract/user-url.ts"
 
 const IDLE_MS_MAX = 60_000
@@ -17,8 +17,8 @@ export type OutboundOptions = Omit<DialOptions, "upstream"> & {
 }
 
 /**
- * Makes the handler that every fetch of the Worker passes: it connects as the fetches of the runner
- * do. Redirects are passed on, not followed.
+ * Makes the handler that every fetch of the Worker passes, whose target is the whole URL: it
+ * connects as the fetches of the runner do. Redirects are passed on, not followed.
  */
 export function makeOutbound(options: OutboundOptions) {
   const dial = makeOutboundDial(options)
@@ -26,13 +26,13 @@ export function makeOutbound(options: OutboundOptions) {
     const gone = new AbortController()
     answer.once("close", () => gone.abort())
     try {
-      const url = readWebUrl(String(incoming.headers[OUTBOUND_URL_HEADER]))
+      const url = readWebUrl(String(incoming.url))
       if (!url) throw new EgressError("url_not_allowed", "expected an http or https URL")
       const socket = await connectTo(url, dial, gone.signal)
       socket.setTimeout(IDLE_MS_MAX, () => socket.destroy(fellSilent()))
       await relay(url, incoming, answer, { socket, signal: gone.signal, drop: OWN_HEADERS })
     } catch (error) {
-      // Miniflare's server does not survive a request that is not read.
+      // A request that is not read would keep its connection.
       incoming.resume()
       if (answer.headersSent) answer.destroy()
       else refuse(answer, error)

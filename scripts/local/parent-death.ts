@@ -10,7 +10,10 @@ export function diesWithParent(command: [string, ...string[]]): [string, ...stri
   return canDieWithParent() ? ["setpriv", ...SETPRIV.slice(1), ...command] : command
 }
 
+let isPossible: boolean | null = null
+
 /** Whether this system has util-linux's setpriv, which sets the parent-death signal. */
 export function canDieWithParent(): boolean {
-  return spawnSync("setsid", [...SETPRIV, "true"]).status === 0
+  isPossible ??= spawnSync("setsid", [...SETPRIV, "true"]).status === 0
+  return isPossible
 }

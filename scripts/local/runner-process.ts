@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
 import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../setup/speech.ts"
 import { FETCH_PYTHON_PATH } from "../setup/yt-dlp.ts"
+import { BUILT } from "./built.ts"
 import { pickVariables } from "./environment.ts"
 import { log } from "./log.ts"
 import { diesWithParent } from "./parent-death.ts"
@@ -70,7 +71,7 @@ export type RunnerOptions = {
   announce: { url: string; token: string }
 }
 
-/** Keeps `node container/main.ts` running until it is stopped. */
+/** Keeps the runner, container/main.ts as set-up bundles it, running until it is stopped. */
 export function startRunner(options: RunnerOptions): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const ended = keepRunning(options, stopping.signal)
@@ -102,7 +103,7 @@ export function restartDelayMs(quickDeaths: number): number {
 }
 
 async function runOnce(options: RunnerOptions, signal: AbortSignal): Promise<string> {
-  const [program, ...words] = diesWithParent([process.execPath, YOUNG_SPACE, "container/main.ts"])
+  const [program, ...words] = diesWithParent([process.execPath, YOUNG_SPACE, BUILT.runner])
   // A process group of its own spares the runner the terminal's Ctrl-C: it is stopped in order.
   const child = spawn(program, words, {
     env: runnerEnvironment(options),
@@ -131,6 +132,7 @@ function runnerEnvironment(options: RunnerOptions): Record<string, string> {
     FETCH_PYTHON_PATH,
     SPEECH_PYTHON_PATH,
     SPEECH_MODELS_PATH,
+    NODE_COMPILE_CACHE: BUILT.compiled,
     // Each arena of glibc keeps what was freed in it, and imports free much.
     MALLOC_ARENA_MAX: "2",
     RUNNER_PORT: String(options.port),

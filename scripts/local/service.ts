@@ -1,13 +1,12 @@
 import { join } from "node:path"
-import type { Miniflare } from "miniflare"
 import { hideSecrets } from "../../src/contract/redact.ts"
 import { problemsOfSecrets, settingNames, settings, workerSecretNames } from "../../src/settings.ts"
+import type { RuntimeRecord } from "./runtime-record.ts"
 import { CliError } from "./cli-error.ts"
 import { pickVariables } from "./environment.ts"
 import { untilHealthy } from "./health.ts"
 import { lockStateDir } from "./lock.ts"
 import { log } from "./log.ts"
-import { migrate } from "./migrate.ts"
 import type { ServiceConfig } from "./service-config.ts"
 import { startFront } from "./front/start.ts"
 import { freePort } from "./ports.ts"
@@ -18,8 +17,8 @@ import type { Secrets } from "./secrets.ts"
 import { openStateFolder } from "./state-folder.ts"
 import { startSweepClock } from "./sweep-clock.ts"
 import { makeTempFolder } from "./temp-folder.ts"
-import { makeWorker, workerSocket } from "./worker.ts"
-import type { WorkerBindings } from "./worker.ts"
+import { startWorker, workerSocket } from "./worker.ts"
+import type { LocalWorker, WorkerBindings } from "./worker.ts"
 
 const START_PATIENCE_MS = 60_000
 /** Long enough for a few self-tests, since what is against the first may pass. */
@@ -34,7 +33,11 @@ export type Service = { secrets: Secrets; stop(): Promise<void> }
  * Starts the whole service and returns once it serves. Where a part of it fails to start or
  * `signal` is aborted, the parts that run are stopped again.
  */
-export async function startService(wanted: ServiceConfig, signal: AbortSignal): Promise<Service> {
+export async function startService(
+  wanted: ServiceConfig,
+  runtime: RuntimeRecord,
+  signal: AbortSignal,
+): Promise<Service> {
   await using started = new AsyncDisposableStack()
   const config = { ...wanted, stateDir: openStateFolder(wanted.stateDir) }
   const lock = lockStateDir(config.stateDir)
@@ -47,18 +50,9 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
   const sockets = started.use(await makeTempFolder("sockets"))
   const { PUBLIC_ORIGIN: publicOrigin, UPLOAD_IDLE_SECONDS: idleSeconds } = settings.parse(bindings)
   const socketPath = workerSocket(sockets.path)
-  started.use(
-    await startFront({ ...config, publicOrigin, bodyIdleMs: idleSeconds * 1000, socketPath }),
-  )
-  // Queued messages are lost with workerd; a sweep finds the jobs and webhooks that they were for.
-  const worker: Miniflare = await makeWorker(config, bindings, sockets.path, () => {
-    void sweepAgain(worker)
-  })
-  started.defer(() => worker.dispose())
-  await worker.ready
-  await migrate(await worker.getD1Database("DB"), "migrations")
-  signal.throwIfAborted()
-
+  const front = startFront({ ...config, publicOrigin, bodyIdleMs: idleSeconds * 1000, socketPath })
+  started.use(await front)
+  // Beside workerd, so that both come up at once; it says that it is there until it is heard.
   const runner = startRunner({
     port: endpoint.port,
     token: endpoint.token,
@@ -69,7 +63,15 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
     announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: endpoint.announceToken },
   })
   started.defer(() => runner.stop())
-  const clock = startSweepClock(async () => await runCron(worker), config.sweepEveryMs)
+  // Queued messages are lost with workerd; a sweep finds the jobs and webhooks that they were for.
+  const worker: LocalWorker = await startWorker(config, bindings, runtime, {
+    folder: sockets.path,
+    onRestart: () => void sweepAgain(worker),
+  })
+  started.use(worker)
+  await worker.migrate()
+  signal.throwIfAborted()
+  const clock = startSweepClock(() => worker.sweep(), config.sweepEveryMs)
   started.defer(() => clock.stop())
   await untilHealthy({ url: `${config.origin}/v1/health` }, START_PATIENCE_MS, signal)
   const runnerHealth = { url: `${originOf(endpoint)}/health`, token: endpoint.token }
@@ -80,17 +82,10 @@ export async function startService(wanted: ServiceConfig, signal: AbortSignal): 
   return { secrets, stop: async () => await running.disposeAsync() }
 }
 
-async function sweepAgain(worker: Miniflare): Promise<void> {
-  await runCron(worker).catch((error: unknown) => {
+async function sweepAgain(worker: LocalWorker): Promise<void> {
+  await worker.sweep().catch((error: unknown) => {
     log("error", "sweep.failed", { after: "restart", error: String(error) })
   })
-}
-
-async function runCron(worker: Miniflare): Promise<void> {
-  // A handle is only valid as long as its workerd lives, so each call gets a new one.
-  const handle = await worker.getWorker()
-  const { outcome } = await handle.scheduled({ cron: "* * * * *" })
-  if (outcome !== "ok") throw new Error(`its outcome is "${outcome}"`)
 }
 
 /**

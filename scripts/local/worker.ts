@@ -1,24 +1,19 @@
-import { EventEmitter } from "node:events"
-import { createRequire } from "node:module"
+import { once } from "node:events"
+import { mkdirSync } from "node:fs"
+import { createServer, request } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { join } from "node:path"
-import { Log, LogLevel, Miniflare, convertV4MiniflareOptions } from "miniflare"
-import { unstable_getMiniflareWorkerOptions } from "wrangler"
-import { z } from "zod"
+import { text } from "node:stream/consumers"
 import { readHosts } from "../../src/contract/user-url.ts"
 import { hostsOfStores, readS3Sources } from "../../src/s3-sources.ts"
-import { bundleWorker } from "./bundle.ts"
-import { outboundWorker, OUTBOUND_WORKER, STORE_WORKER } from "./outbound-worker.ts"
+import { BUILT } from "./built.ts"
+import type { RuntimeRecord } from "./runtime-record.ts"
 import { diskHandler } from "./disk-handler.ts"
+import { log } from "./log.ts"
 import { mailHandler } from "./mail-handler.ts"
-import { canDieWithParent } from "./parent-death.ts"
+import { makeOutbound } from "./outbound.ts"
 import type { ServiceConfig } from "./service-config.ts"
-import { entryPatch } from "./entry-patch.ts"
-import { log, printWorkerLine } from "./log.ts"
-import { patchMiniflare } from "./miniflare-patch.ts"
-import { r2Patch } from "./r2-patch.ts"
-
-const SOCKET_NAME = "worker"
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+import { startWorkerd } from "./workerd.ts"
 
 /** Settings of the Worker; the start script uses the named ones itself. */
 export type WorkerBindings = Record<string, string> & {
@@ -27,107 +22,140 @@ export type WorkerBindings = Record<string, string> & {
   S3_SOURCES?: string
 }
 
-const variables = z.record(z.string(), z.json()).default({})
+/** The Worker in workerd, until it is disposed of. */
+export type LocalWorker = AsyncDisposable & {
+  /** Applies the migrations that were not applied yet. */
+  migrate(): Promise<void>
+  /** Does what the Worker's cron does. */
+  sweep(): Promise<void>
+}
+
+type Handler = (incoming: IncomingMessage, answer: ServerResponse) => Promise<void>
 
 /** Path of the socket that the Worker listens on, in a folder of its own. */
 export function workerSocket(folder: string): string {
-  return `${join(folder, SOCKET_NAME)}:0`
+  return join(folder, "worker")
 }
 
 /**
- * Starts the Worker of wrangler.toml in workerd, with its bindings emulated in the state folder. It
- * serves on its socket in `socketFolder` once `ready` has resolved. When workerd dies, it is started
- * again and `onRestart` called.
+ * Starts the Worker that was built, with its bindings emulated in the state folder. It serves on its
+ * socket in `folder`, which only this user may enter: other sockets there are its ways out and the
+ * start script's way in. When workerd dies, it is started again and `onRestart` called.
  */
-export async function makeWorker(
+export async function startWorker(
   config: ServiceConfig,
   bindings: WorkerBindings,
-  socketFolder: string,
-  onRestart: () => void,
-): Promise<Miniflare> {
-  patchMiniflare(r2Patch, entryPatch)
-  useWorkerdThatDiesWithParent()
-  process.env["WORKERD_SOCKET"] = workerSocket(socketFolder)
-  // A handler of Miniflare's that rejects, as by a target that is no path, ends no more than its
-  // request.
-  EventEmitter.captureRejections = true
-  const options = await workerOptions(bindings, { stateDir: config.stateDir, socketFolder })
-  const outbound = outboundWorker(OUTBOUND_WORKER, {
-    allowedHosts: readHosts(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
-    refusesPublicHosts: config.refusesPublicHosts,
-  })
-  // The operator's own word: wherever these hosts are, and no others.
-  const stores = outboundWorker(STORE_WORKER, {
-    allowedHosts: hostsOfStores(readS3Sources(bindings.S3_SOURCES)),
-    refusesPublicHosts: true,
-  })
-  const listeners = SIGNALS.map((signal) => [signal, process.listeners(signal)] as const)
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      // Miniflare's own calls; the entry worker refuses all others.
-      host: "127.0.0.1",
-      port: 0,
-      cf: false,
-      logRequests: false,
-      telemetry: { enabled: false },
-      log: new Log(LogLevel.WARN),
-      // `wrangler … --persist-to` adds "v3" too, so it finds the same state.
-      resourcePersistencePath: join(config.stateDir, "v3"),
-      unsafeHandleRuntimeRestart: () => {
-        log("error", "workerd.restarted", { message: "workerd was started again." })
-        onRestart()
+  runtime: RuntimeRecord,
+  { folder, onRestart }: { folder: string; onRestart: () => void },
+): Promise<LocalWorker> {
+  await using started = new AsyncDisposableStack()
+  const handlers = makeHandlers(config, bindings)
+  for (const [name, handler] of Object.entries(handlers)) {
+    started.use(await listenBy(join(folder, name), handler))
+  }
+  const sockets = { worker: workerSocket(folder), control: join(folder, "control") }
+  started.use(
+    await startWorkerd({
+      program: runtime.program,
+      words: [
+        "--binary",
+        "--experimental",
+        ...options("socket-addr", mapValues(sockets, unixAddress)),
+        ...options("external-addr", {
+          runner: new URL(bindings.RUNNER_ORIGIN).host,
+          ...mapValues(handlers, (_, name) => unixAddress(join(folder, name))),
+        }),
+        ...options(
+          "directory-path",
+          mapValues(runtime.disks, (name) => makeDisk(config.stateDir, name)),
+        ),
+        BUILT.workerd,
+      ],
+      environment: {
+        PATH: process.env["PATH"] ?? "",
+        TZ: "UTC",
+        ...runtime.variables,
+        ...bindings,
       },
-      handleStructuredLogs: printWorkerLine,
-      workers: [options, outbound, stores],
+      sockets,
+      onRestart,
     }),
   )
-  // Miniflare's own handlers exit at once, before the rest of the service can stop in order.
-  for (const [signal, before] of listeners) {
-    for (const listener of process.listeners(signal)) {
-      if (!before.includes(listener)) process.removeListener(signal, listener)
-    }
-  }
-  return miniflare
-}
-
-async function workerOptions(
-  bindings: WorkerBindings,
-  { stateDir, socketFolder }: { stateDir: string; socketFolder: string },
-) {
-  // Else it warns of missing secrets, which `bindings` has.
-  process.env["WRANGLER_LOG"] ??= "error"
-  const {
-    workerOptions: fromConfig,
-    main,
-    define,
-  } = unstable_getMiniflareWorkerOptions("wrangler.toml")
-  if (main === undefined) throw new Error("wrangler.toml names no main")
-  const contents = await bundleWorker(main, define)
+  const running = started.move()
   return {
-    ...fromConfig,
-    bindings: { ...variables.parse(fromConfig["bindings"]), ...bindings },
-    // Miniflare puts the port behind the host.
-    unsafeDirectSockets: [{ host: `unix:${join(socketFolder, SOCKET_NAME)}`, port: 0 }],
-    // Every fetch passes the address check of the outbound Worker; the runner and stores have bindings of their own.
-    outboundService: OUTBOUND_WORKER,
-    serviceBindings: {
-      RUNNER: { external: { address: new URL(bindings.RUNNER_ORIGIN).host, http: {} } },
-      S3: STORE_WORKER,
-      DISK: { node: diskHandler(stateDir) },
-      MAILS: { node: mailHandler(stateDir) },
-    },
-    modules: [{ type: "ESModule" as const, path: "index.js", contents }],
+    migrate: async () => await ask(sockets.control, "/migrate", JSON.stringify(runtime.migrations)),
+    sweep: async () => await ask(sockets.control, "/sweep"),
+    [Symbol.asyncDispose]: async () => await running.disposeAsync(),
   }
 }
 
-/**
- * Has Miniflare, here and in child processes, start workerd so that it dies with its parent, where
- * the system can do that, and so that the socket of one that died is not in its way.
- */
-export function useWorkerdThatDiesWithParent(): void {
-  const requireAsMiniflare = createRequire(import.meta.resolve("miniflare"))
-  const workerd = z.object({ default: z.string() }).parse(requireAsMiniflare("workerd"))
-  process.env["WORKERD_BINARY"] = workerd.default
-  process.env["WORKERD_LAUNCH"] = canDieWithParent() ? "setsid setpriv --pdeathsig KILL --" : ""
-  process.env["MINIFLARE_WORKERD_PATH"] = join(import.meta.dirname, "workerd-with-parent")
+/** What the Worker reaches, by the names that the configuration has of it. */
+function makeHandlers(config: ServiceConfig, bindings: WorkerBindings): Record<string, Handler> {
+  return {
+    outbound: makeOutbound({
+      allowedHosts: readHosts(bindings.ALLOWED_PRIVATE_HOSTS ?? ""),
+      refusesPublicHosts: config.refusesPublicHosts,
+    }),
+    // The operator's own word: wherever these hosts are, and no others.
+    stores: makeOutbound({
+      allowedHosts: hostsOfStores(readS3Sources(bindings.S3_SOURCES)),
+      refusesPublicHosts: true,
+    }),
+    disk: diskHandler(config.stateDir),
+    mails: mailHandler(config.stateDir),
+  }
+}
+
+async function listenBy(path: string, handler: Handler): Promise<AsyncDisposable> {
+  // A request as a proxy gets it says its host in its target alone, and a body takes its time.
+  const own = { requireHostHeader: false, requestTimeout: 0 }
+  const server = createServer(own, (incoming, answer) => {
+    handler(incoming, answer).catch((error: unknown) => {
+      log("error", "handler.failed", { error: String(error) })
+      if (answer.headersSent) answer.destroy()
+      else answer.writeHead(500).end()
+    })
+  })
+  await once(server.listen(path), "listening")
+  return {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, "close")
+    },
+  }
+}
+
+/** A folder of the Worker's state, where `wrangler … --persist-to` finds it, too. */
+function makeDisk(stateDir: string, name: string): string {
+  const path = join(stateDir, "v3", name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+function options(name: string, values: Record<string, string>): string[] {
+  return Object.entries(values).map(([key, value]) => `--${name}=${key}=${value}`)
+}
+
+function mapValues<Value>(
+  values: Record<string, Value>,
+  map: (value: Value, name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]))
+}
+
+function unixAddress(path: string): string {
+  return `unix:${path}`
+}
+
+/** Asks the Worker's entrypoint for the start script; throws what it says went wrong. */
+async function ask(socketPath: string, path: string, body = ""): Promise<void> {
+  const outgoing = request({ socketPath, path, method: "POST", headers: { host: "control" } })
+  const arriving = new Promise<IncomingMessage>((resolve, reject) => {
+    outgoing.once("response", resolve).on("error", reject)
+  })
+  outgoing.end(body)
+  const answer = await arriving
+  const said = await text(answer)
+  if (answer.statusCode !== 204) throw new Error(said || `the Worker answered ${answer.statusCode}`)
 }

@@ -5,7 +5,7 @@ type Process = { pid: number; parent: number; words: string[] }
 
 /** The process of a service that takes tasks; null while there is none. */
 export function findRunner(servicePid: number): number | null {
-  return findChild(servicePid, (words) => words.includes("container/main.ts"))
+  return findChild(servicePid, (words) => words.some((word) => word.endsWith("/runner.js")))
 }
 
 /** Where the runner of a service listens, also once it was started again. */

@@ -1,4 +1,4 @@
-import { cp, readFile, readdir, symlink, writeFile } from "node:fs/promises"
+import { cp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 
@@ -27,6 +27,9 @@ export async function copyProject(): Promise<ExtendedProject> {
     recursive: true,
     filter: (from) => !NOT_COPIED.includes(basename(from)),
   })
+  // Set-up puts there what it bundles of the copy, below the path of that.
+  const built = join(PROJECT, "node_modules/.cache/lathe", copy)
+  stack.defer(() => rm(built, { recursive: true, force: true }))
   await symlink(join(PROJECT, "node_modules"), join(copy, "node_modules"))
   const before = await readTree(copy)
   const made = stack.move()

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { z } from "zod"
+import { findRunner } from "../faults/processes.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 import { countParts, countUploads } from "./state-rows.ts"
@@ -68,21 +68,6 @@ function sourceUrl(): string {
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/large.bin`
 }
 
-/** Process id of the runner that the service runs now; null between two of them. */
-function findRunner(): number | null {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
-  const found = pids.find((pid) => {
-    try {
-      const parent = /^\d+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]
-      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8")
-      return Number(parent) === service.pid && words.includes("container/main.ts")
-    } catch {
-      return false
-    }
-  })
-  return found === undefined ? null : Number(found)
-}
-
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { "x-api-key": key, "content-type": "application/json" }
   return await fetch(service.origin + path, { ...init, headers })
@@ -98,7 +83,7 @@ test("an import goes on behind what was stored, after its runner was killed", as
   await expect
     .poll(() => countParts(service.stateDir), { timeout: 20_000 })
     .toBeGreaterThanOrEqual(3)
-  const runner = findRunner()
+  const runner = findRunner(service.pid)
   if (runner === null) throw new Error("there is no runner")
   process.kill(runner, "SIGKILL")
   isHeld = false

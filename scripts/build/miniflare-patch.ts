@@ -20,7 +20,7 @@ export function patchText({ worker, edits, additions }: MiniflarePatch, text: st
     const pieces = patched.split(from)
     if (pieces.length !== times + 1) {
       throw new Error(
-        `the ${worker} worker of this Miniflare is not the one that its patch in scripts/local ` +
+        `the ${worker} worker of this Miniflare is not the one that its patch in scripts/build ` +
           `knows: ${JSON.stringify(from)} stands ${pieces.length - 1} times in it, not ${times}`,
       )
     }

@@ -3,38 +3,49 @@ import { isBuiltin } from "node:module"
 import { join, resolve } from "node:path"
 import { build } from "esbuild"
 import type { Plugin } from "esbuild"
+import { onlyFile } from "./programs.ts"
+import type { Bundle } from "./programs.ts"
 
-/** The Worker as one ES module, as workerd runs it; its D1 refuses what Cloudflare's would. */
+/**
+ * The Worker as one ES module, as workerd runs it: its D1 refuses what Cloudflare's would, and its
+ * export `control` is for the start script. Without a source map, which nothing would read there.
+ */
 export async function bundleWorker(
   entryPath: string,
   define: Record<string, string>,
-): Promise<string> {
-  const { outputFiles } = await build({
-    stdin: { contents: limitedEntry(resolve(entryPath)), resolveDir: import.meta.dirname },
+): Promise<Bundle> {
+  const built = await build({
+    stdin: { contents: localEntry(resolve(entryPath)), resolveDir: import.meta.dirname },
     bundle: true,
     write: false,
+    metafile: true,
     format: "esm",
     target: "es2024",
-    sourcemap: "inline",
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*"],
     define,
     keepNames: true,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: "none",
     logLevel: "warning",
     plugins: [nodeBuiltins, textModules],
   })
-  const [file] = outputFiles
-  if (!file) throw new Error("esbuild wrote no file")
-  return file.text
+  return onlyFile(built)
 }
 
-function limitedEntry(entryPath: string): string {
+function localEntry(entryPath: string): string {
   const entry = JSON.stringify(entryPath)
-  const limits = JSON.stringify(join(import.meta.dirname, "d1-limits.ts"))
+  const [control, limits] = ["control.ts", "d1-limits.ts"].map((name) =>
+    JSON.stringify(join(import.meta.dirname, "../local", name)),
+  )
   return `import { env } from "cloudflare:workers"
 import * as worker from ${entry}
+import { makeControl, removeAbsentBindings } from ${control}
 import { limitWorker } from ${limits}
+removeAbsentBindings(env)
 limitWorker(worker, env.DB)
+export const control = makeControl(worker.default)
 export * from ${entry}
 export { default } from ${entry}
 `

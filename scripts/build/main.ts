@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { BUILT, lookAtAll, writeStamp } from "../local/built.ts"
+import { bundleProgram, listSources } from "./programs.ts"
+import { buildRuntime } from "./runtime.ts"
+
+// Bundles all that the service runs: the start script, the service, the runner and workerd's
+// configuration with the Worker in it. As a process of its own, since what it takes is not to stay.
+
+/** A folder changes with the files that come and go in it. */
+const MIGRATIONS = "migrations"
+/** What stands for the packages, which are not looked at file by file. */
+const PACKAGES = ["package-lock.json", "node_modules/.lathe-packages"]
+
+const folder = join(BUILT.folder, "building")
+mkdirSync(folder, { recursive: true, mode: 0o700 })
+const room = mkdtempSync(join(folder, "of-"))
+try {
+  const [start, service, runner, runtime, own] = await Promise.all([
+    bundleProgram("scripts/start.ts"),
+    bundleProgram("scripts/local/main.ts"),
+    bundleProgram("container/main.ts"),
+    buildRuntime(join(room, "runtime")),
+    listSources("scripts/build/main.ts"),
+  ])
+  const sources = [start, service, runner, runtime].flatMap(({ inputs }) => inputs)
+  const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)
+  put(BUILT.start, start.contents)
+  put(BUILT.service, service.contents)
+  put(BUILT.runner, runner.contents)
+  put(BUILT.workerd, runtime.config)
+  put(BUILT.runtime, JSON.stringify(runtime.record))
+  writeStamp(lookAtAll([...inputs, ...PACKAGES]))
+} finally {
+  rmSync(room, { recursive: true, force: true })
+}
+
+function isOwn(path: string): boolean {
+  return !/(?:^|\/)node_modules\//.test(path)
+}
+
+/** Puts a file in place as a whole, since a service may be starting from it. */
+function put(path: string, contents: string | Uint8Array): void {
+  const made = join(room, "made")
+  writeFileSync(made, contents, { mode: 0o600 })
+  renameSync(made, path)
+}

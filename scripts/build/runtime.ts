@@ -1,0 +1,77 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { Log, LogLevel, Miniflare, convertV4MiniflareOptions, serializeConfig } from "miniflare"
+import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from "wrangler"
+import { settingNames, workerSecretNames } from "../../src/settings.ts"
+import type { Migrations } from "../local/control.ts"
+import type { RuntimeRecord } from "../local/runtime-record.ts"
+import { adapt } from "./adapt.ts"
+import { patchMiniflare } from "./miniflare-patch.ts"
+import { findWorkerd } from "./find-workerd.ts"
+import { logPatch } from "./log-patch.ts"
+import { r2Patch } from "./r2-patch.ts"
+import { bundleWorker } from "./worker.ts"
+
+/** What workerd is started with. */
+export type RuntimeBuild = {
+  /** The configuration, as `workerd serve --binary` reads it. */
+  config: Uint8Array
+  record: RuntimeRecord
+  /** Paths of the files that it was made of. */
+  inputs: string[]
+}
+
+/**
+ * Makes workerd's configuration for the Worker of wrangler.toml from Miniflare's, whose simulators
+ * of D1, R2 and queues it has. `folder` is an empty one for what comes about on the way.
+ */
+export async function buildRuntime(folder: string): Promise<RuntimeBuild> {
+  // Else it warns of missing secrets, which each start gives.
+  process.env["WRANGLER_LOG"] ??= "error"
+  const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions("wrangler.toml")
+  if (main === undefined) throw new Error("wrangler.toml names no main")
+  const { contents, inputs } = await bundleWorker(main, define)
+  const modules = [{ type: "ESModule" as const, path: "index.js", contents }]
+  const state = join(folder, "state")
+  const captured = await captureConfig(folder, {
+    cf: false,
+    telemetry: { enabled: false },
+    log: new Log(LogLevel.NONE),
+    resourcePersistencePath: state,
+    workers: [{ ...workerOptions, modules }],
+  })
+  const names = [...settingNames, ...workerSecretNames]
+  const { config, disks, variables } = adapt(captured, names)
+  return {
+    config: serializeConfig(config),
+    record: { program: findWorkerd(), disks, variables, migrations: readMigrations("migrations") },
+    inputs: [...inputs, "wrangler.toml"],
+  }
+}
+
+/** The SQL files of a folder as statements. */
+function readMigrations(folder: string): Migrations {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".sql"))
+  return names.toSorted().map((name) => ({
+    name: basename(name),
+    statements: unstable_splitSqlQuery(readFileSync(join(folder, name), "utf8")),
+  }))
+}
+
+/** Has Miniflare write down what it would start workerd with, and start nothing. */
+async function captureConfig(
+  folder: string,
+  options: Parameters<typeof convertV4MiniflareOptions>[0],
+): Promise<unknown> {
+  patchMiniflare(r2Patch, logPatch)
+  mkdirSync(folder, { recursive: true })
+  const nothing = join(folder, "nothing")
+  writeFileSync(nothing, "#!/bin/sh\ncat >/dev/null\n", { mode: 0o700 })
+  const path = join(folder, "config.json")
+  process.env["MINIFLARE_WORKERD_PATH"] = nothing
+  process.env["MINIFLARE_WORKERD_CONFIG_DEBUG"] = path
+  const miniflare = new Miniflare(convertV4MiniflareOptions(options))
+  await miniflare.ready.catch(() => undefined)
+  await miniflare.dispose().catch(() => undefined)
+  return JSON.parse(readFileSync(path, "utf8"))
+}

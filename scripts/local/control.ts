@@ -1,0 +1,87 @@
+import { z } from "zod"
+
+// Run inside the Worker, as its entrypoint `control`: what the start script asks of it by a socket
+// of its own.
+
+type Statement = { bind(...values: unknown[]): Statement; all(): Promise<{ results: unknown[] }> }
+
+type Database = {
+  exec(sql: string): Promise<unknown>
+  prepare(sql: string): Statement
+  batch(statements: Statement[]): Promise<unknown>
+}
+
+type Environment = { DB: Database }
+
+type Scheduled<Context> = {
+  scheduled(
+    controller: { cron: string; scheduledTime: number; noRetry(): void },
+    env: Environment,
+    context: Context,
+  ): unknown
+}
+
+export const migrations = z.array(z.object({ name: z.string(), statements: z.array(z.string()) }))
+
+/** Files of the migrations folder, in order. */
+export type Migrations = z.infer<typeof migrations>
+
+/** The same table as `wrangler d1 migrations` creates, so that both know what was applied. */
+const MIGRATIONS_TABLE =
+  "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, " +
+  "name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)"
+
+const appliedRows = z.array(z.object({ name: z.string() }))
+
+/**
+ * Answers `POST /migrate` (a list of migrations) and `POST /sweep` by 204 once they are done, or by
+ * 500 with what went wrong as text.
+ */
+export function makeControl<Context>(worker: Scheduled<Context>) {
+  return {
+    async fetch(request: Request, env: Environment, context: Context): Promise<Response> {
+      const { pathname } = new URL(request.url)
+      try {
+        if (pathname === "/migrate") await migrate(env.DB, migrations.parse(await request.json()))
+        else if (pathname === "/sweep") await sweep(worker, env, context)
+        else return new Response(null, { status: 404 })
+        return new Response(null, { status: 204 })
+      } catch (error) {
+        return new Response(String(error), { status: 500 })
+      }
+    },
+  }
+}
+
+/**
+ * Removes from the Worker's environment what workerd was told no value of, which has it null there:
+ * a setting that is not set is absent.
+ */
+export function removeAbsentBindings(env: object): void {
+  for (const name of Object.keys(env)) {
+    if (Reflect.get(env, name) === null) Reflect.deleteProperty(env, name)
+  }
+}
+
+/** Applies those that were not applied yet, each in one transaction. */
+async function migrate(database: Database, given: Migrations): Promise<void> {
+  await database.exec(MIGRATIONS_TABLE)
+  const { results } = await database.prepare("SELECT name FROM d1_migrations").all()
+  const applied = new Set(appliedRows.parse(results).map((row) => row.name))
+  for (const { name, statements } of given) {
+    if (applied.has(name)) continue
+    await database.batch([
+      ...statements.map((statement) => database.prepare(statement)),
+      database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name),
+    ])
+  }
+}
+
+async function sweep<Context>(
+  worker: Scheduled<Context>,
+  env: Environment,
+  context: Context,
+): Promise<void> {
+  const scheduledTime = Date.now()
+  await worker.scheduled({ cron: "* * * * *", scheduledTime, noRetry() {} }, env, context)
+}

@@ -1,0 +1,73 @@
+import { DatabaseSync } from "node:sqlite"
+import type { SQLInputValue } from "node:sqlite"
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { makeControl, removeAbsentBindings } from "../../scripts/local/control.ts"
+
+let sqlite: DatabaseSync
+const scheduled = vi.fn<(controller: { scheduledTime: number }) => Promise<void>>()
+
+/** What of D1 is used, by SQLite itself. */
+const DB = {
+  exec: (sql: string) => Promise.resolve(sqlite.exec(sql)),
+  prepare: (sql: string) => statement(sql, []),
+  async batch(statements: { all(): Promise<unknown> }[]) {
+    sqlite.exec("begin")
+    try {
+      for (const each of statements) await each.all()
+      sqlite.exec("commit")
+    } catch (error) {
+      sqlite.exec("rollback")
+      throw error
+    }
+  },
+}
+
+function statement(sql: string, values: SQLInputValue[]) {
+  return {
+    bind: (...bound: unknown[]) => statement(sql, bound.map(String)),
+    all: () => Promise.resolve().then(() => ({ results: sqlite.prepare(sql).all(...values) })),
+  }
+}
+
+async function ask(path: string, body = ""): Promise<[number, string]> {
+  const request = new Request(`http://control${path}`, { method: "POST", body })
+  const answer = await makeControl({ scheduled }).fetch(request, { DB }, null)
+  return [answer.status, await answer.text()]
+}
+
+const first = { name: "1.sql", statements: ["create table a (b)", "insert into a values (1)"] }
+const second = { name: "2.sql", statements: ["insert into a values (2)", "no sql"] }
+
+beforeEach(() => {
+  sqlite = new DatabaseSync(":memory:")
+  scheduled.mockReset().mockResolvedValue()
+})
+
+describe("the entrypoint for the start script", () => {
+  test("applies each migration once, and one that fails not in part", async () => {
+    expect(await ask("/migrate", JSON.stringify([first]))).toEqual([204, ""])
+    expect(await ask("/migrate", JSON.stringify([first]))).toEqual([204, ""])
+    const [status, said] = await ask("/migrate", JSON.stringify([first, second]))
+    expect([status, said]).toEqual([500, expect.stringContaining("syntax error")])
+    expect(sqlite.prepare("select b from a").all()).toEqual([{ b: 1 }])
+    expect(sqlite.prepare("select name from d1_migrations").all()).toEqual([{ name: "1.sql" }])
+  })
+
+  test("does what the cron does, and says where that fails", async () => {
+    expect(await ask("/sweep")).toEqual([204, ""])
+    expect(scheduled.mock.calls[0]?.[0].scheduledTime).toBeGreaterThan(0)
+    scheduled.mockRejectedValue(new Error("no room"))
+    expect(await ask("/sweep")).toEqual([500, "Error: no room"])
+  })
+
+  test("knows nothing else", async () => {
+    expect(await ask("/v1/health")).toEqual([404, ""])
+    expect(scheduled).not.toHaveBeenCalled()
+  })
+})
+
+test("a setting that is not set is absent, as it is on Cloudflare", () => {
+  const env = { LOG_LEVEL: "debug", PUBLIC_ORIGIN: null, DB: {} }
+  removeAbsentBindings(env)
+  expect(Object.keys(env)).toEqual(["LOG_LEVEL", "DB"])
+})
