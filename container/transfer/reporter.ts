@@ -15,7 +15,7 @@ export type ReportBody<Kind extends Report["kind"]> = Omit<
 export type FinalReport = ReportBody<"finished"> | ReportBody<"failed"> | ReportBody<"interrupted">
 
 export type Reporter = {
-  /** Reports that work began; only the first call sends. */
+  /** Reports that work began, unless it ends at once; only the first call counts. */
   started(): void
   /** Records the progress; it is sent when it has changed enough, or as a heartbeat. */
   progress(percent: number, etaSeconds: number | null): void
@@ -28,6 +28,8 @@ export type Reporter = {
 /** Without an accepted report for this long, the lease has expired and the task is requeued. */
 const SILENCE_MS_MAX = 60_000
 const REPORT_TIMEOUT_MS = 5000
+/** Work that ends earlier says so by its last report alone. */
+const STARTED_AFTER_MS = 100
 const STARTED_ATTEMPTS = 3
 const STARTED_WAIT_MS = 500
 const FINAL_RETRIES = { attempts: 200, firstDelayMs: 200, delayMsMax: 5000 }
@@ -75,18 +77,26 @@ export function openReporter(io: IoClient, boot: string, kill: AbortController):
   }
   const sender = openProgressSender(send)
   let started: Promise<void> | null = null
+  let startedTimer: NodeJS.Timeout | undefined
+  function sendStarted(): void {
+    started = send({ kind: "started" })
+  }
+  function close(): void {
+    clearTimeout(startedTimer)
+    sender.close()
+  }
   return {
     started() {
-      started ??= send({ kind: "started" })
+      startedTimer ??= setTimeout(sendStarted, STARTED_AFTER_MS)
     },
     progress: (percent, etaSeconds) => sender.update(percent, etaSeconds),
     async end(report) {
-      sender.close()
+      close()
       // A "started" report in flight should not arrive after the last one.
-      await Promise.race([started, sleep(STARTED_WAIT_MS)])
+      if (started) await Promise.race([started, sleep(STARTED_WAIT_MS)])
       await sendFinal(signal, () => post(report, FINAL_TIMEOUT_MS))
     },
-    close: () => sender.close(),
+    close,
   }
 }
 
