@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import { listFamily } from "./memory.ts"
 
 /** CPU time of a process and of children that it has waited for, in milliseconds. */
 type CpuTime = { ownMs: number; childrenMs: number }
@@ -14,6 +15,21 @@ export function cpuTimeOf(pid: number): CpuTime {
     .map(Number)
   const tickMs = 1000 / ticksPerSecond()
   return { ownMs: (user + system) * tickMs, childrenMs: (childrenUser + childrenSystem) * tickMs }
+}
+
+/** CPU time of a process and all below it, ended ones too, in milliseconds; 0 without /proc. */
+export function familyTimeMs(pid: number): number {
+  return listFamily(pid).reduce((sum, each) => sum + wholeMs(each.pid), 0)
+}
+
+/** 0 of a process that is gone: whoever waited for it has its time. */
+function wholeMs(pid: number): number {
+  try {
+    const { ownMs, childrenMs } = cpuTimeOf(pid)
+    return ownMs + childrenMs
+  } catch {
+    return 0
+  }
 }
 
 let knownTicks: number | null = null

@@ -1,6 +1,7 @@
 import { formatMs, formatRatio, formatSeconds } from "../figure.ts"
 import type { Figure } from "../figure.ts"
 import { readMedia } from "../media.ts"
+import { cpuTimeOf, familyTimeMs } from "../process-time.ts"
 import type { BenchScope } from "../scope.ts"
 import { startBenchService } from "../service.ts"
 import type { BenchService } from "../service.ts"
@@ -11,7 +12,6 @@ import type { Contender } from "./contender.ts"
 import { LARGE_BYTES, makeLargeFilm, makeSmallFilm } from "./film.ts"
 import { openLathe } from "./lathe.ts"
 import type { Lathe } from "./lathe.ts"
-import { endedMs, familyMs } from "./processor-time.ts"
 import { sayTools } from "./system-tools.ts"
 
 const LARGE = { rounds: { warmUp: 1, counted: 3 }, goalMs: 1500 }
@@ -61,11 +61,11 @@ async function benchProcessor(
   lathe: Lathe,
   bare: Contender,
 ): Promise<Figure[]> {
-  if (familyMs(pid) === 0) {
+  if (familyTimeMs(pid) === 0) {
     console.error("This system does not tell the processor time of processes.")
     return []
   }
-  const [ofService, ofBare] = [() => familyMs(pid), () => endedMs()]
+  const [ofService, ofBare] = [() => familyTimeMs(pid), () => cpuTimeOf(process.pid).childrenMs]
   return [
     compareProcessor("a probe", "ffprobe", {
       measuredMs: await processorMs(ofService, lathe.probe),
