@@ -11,7 +11,7 @@ import type { Place, Sandbox, TaskSandbox } from "./sandbox.ts"
 import { findLeftWorkspaces, makeWorkspace, removeWorkspace } from "./workspace.ts"
 
 /** What a tool leaves is reaped by somebody else, and the task that follows comes first. */
-const FIRST_COUNT_MS = 1000
+const FIRST_COUNT_MS = 2000
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 60_000
 

@@ -1,10 +1,10 @@
 /* Prepares a sandbox that waits in a work folder, says so, and waits to be killed. */
 import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 
 const [, , workDir = ""] = process.argv
-const sandbox = describeSandbox("namespaces", makeSettings(readEnvironment({})))
+const sandbox = describeSandbox("namespaces", runnerSettings())
 const tools = [{ tool: "/bin/ls", access: "read" as const }]
 const { place } = await prepareTaskSandbox(sandbox, workDir, tools)
 console.log(await place.ready)

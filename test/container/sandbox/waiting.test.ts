@@ -15,11 +15,11 @@ import type { Place, TaskSandbox } from "../../../container/sandbox/sandbox.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
-import { makeSettings, readEnvironment } from "../../../container/settings.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
 import { processesIn } from "../harness.ts"
 
 const hasNamespaces = (await findTiers()).includes("namespaces")
-const settings = makeSettings(readEnvironment({}))
+const settings = runnerSettings()
 const LIST = "/bin/ls"
 const READER: PlacedTool = { tool: LIST, access: "read" }
 const TOOLS: PlacedTool[] = [READER, { tool: "/bin/cp", access: "write" }]
