@@ -1,6 +1,7 @@
 /**
  * The states of a queued task. `blocked`: an input is still to come. `ready`: it waits for a slot.
- * `starting`: it has a slot. `posting`: it is claimed in D1 and is being handed to a runner.
+ * `starting`: it has a slot. `posting`: it is claimed in D1 and is being handed to a runner, which the
+ * object may know in its memory alone.
  * `running`: a runner took it, and its lease counts.
  */
 export type QueuedTaskState = "blocked" | "ready" | "starting" | "posting" | "running"
@@ -27,6 +28,9 @@ export type QueuedTask = {
   waitsSince: number
   boot: string | null
 }
+
+/** What is known of a task in memory alone; no query tells one that starts from one that is posted. */
+type Held = Pick<QueuedTask, "state" | "fence">
 
 export type TaskQueue = ReturnType<typeof openTaskQueue>
 
@@ -55,7 +59,13 @@ export function openTaskQueue(sql: SqlStorage) {
   sql.exec(`create table if not exists pool_requests (
     pool text primary key, number integer not null, is_open integer not null)`)
   sql.exec("create table if not exists queue_account (id text primary key)")
-  return { ...taskReads(sql), ...taskWrites(sql), ...poolTables(sql), ...accountFact(sql) }
+  const held = new Map<string, Held>()
+  return {
+    ...taskReads(sql, held),
+    ...taskWrites(sql, held),
+    ...poolTables(sql),
+    ...accountFact(sql),
+  }
 }
 
 function addColumn(sql: SqlStorage, name: string, type: string): void {
@@ -70,9 +80,10 @@ const COLUMNS = `id, job_id as jobId, pool, priority, weight, job_weight as jobW
 /** The longest backoff; a task that is to wait longer was requeued by a clock that was ahead. */
 export const BACKOFF_MS_MAX = 30_000
 
-function taskReads(sql: SqlStorage) {
+function taskReads(sql: SqlStorage, held: ReadonlyMap<string, Held>) {
   function select(where: string, ...values: SqlStorageValue[]): QueuedTask[] {
-    return sql.exec<QueuedTask>(`select ${COLUMNS} from queued_tasks ${where}`, ...values).toArray()
+    const rows = sql.exec<QueuedTask>(`select ${COLUMNS} from queued_tasks ${where}`, ...values)
+    return rows.toArray().map((task) => ({ ...task, ...held.get(task.id) }))
   }
   return {
     find: (id: string) => select("where id = ?", id)[0] ?? null,
@@ -121,8 +132,13 @@ function taskReads(sql: SqlStorage) {
   }
 }
 
-function taskWrites(sql: SqlStorage) {
+function taskWrites(sql: SqlStorage, held: Map<string, Held>) {
   return {
+    /**
+     * Keeps in memory alone that a starting task is being posted, so that its runner waits for no disk.
+     * Where that is lost, the task is starting, and its dispatch is made again at the same fence.
+     */
+    hold: ({ id, state, fence }: QueuedTask) => void held.set(id, { state, fence }),
     /** Queues a task; one that is queued already stays as it is. True where it is new. */
     add(task: QueuedTask): boolean {
       const { rowsWritten } = sql.exec(
@@ -141,6 +157,7 @@ function taskWrites(sql: SqlStorage) {
       return rowsWritten > 0
     },
     save(task: QueuedTask): void {
+      held.delete(task.id)
       sql.exec(
         `update queued_tasks set pool = ?, state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
          not_before = ?, waits_since = ?, boot = ? where id = ?`,
@@ -154,6 +171,7 @@ function taskWrites(sql: SqlStorage) {
       sql.exec("update queued_tasks set waits_since = ? where job_id = ?", since, jobId)
     },
     remove(id: string): void {
+      held.delete(id)
       sql.exec("delete from queued_tasks where id = ?", id)
     },
   }

@@ -59,7 +59,7 @@ export async function dispatchTask(
     return "gone"
   }
   const { fence } = claimed.task
-  queue.save(postingTask(task, fence))
+  queue.hold(postingTask(task, fence))
   logDispatch(claimed)
   return await post(env, queue, await makeOrder(env, claimed), () => {
     const own = findOwn()
