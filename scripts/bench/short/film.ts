@@ -6,13 +6,13 @@ export const FILM_NAME = "film.mp4"
 export const LARGE_BYTES = 300_000_000
 
 const SMALL =
-  "-f lavfi -i testsrc2=size=320x180:rate=16 -f lavfi -i sine=frequency=440 -t 3 " +
+  "-f lavfi -i testsrc2=size=320x180:rate=16 -f lavfi -i sine=frequency=440 -t 2.8 " +
   "-c:v libx264 -preset veryfast -pix_fmt yuv420p -c:a aac -b:a 64k"
 const SCENE =
   "-f lavfi -i testsrc2=size=1280x720:rate=25,noise=alls=20:allf=t -f lavfi -i sine=frequency=440 " +
   "-t 4 -c:v libx264 -preset ultrafast -b:v 8M -pix_fmt yuv420p -c:a aac"
 
-/** Makes a film of 89 KB, video and audio of 3 seconds, and returns its path. */
+/** Makes a film of 89 KB, video and audio of some seconds, and returns its path. */
 export async function makeSmallFilm(folder: string): Promise<string> {
   return await make(folder, FILM_NAME, SMALL.split(" "))
 }
