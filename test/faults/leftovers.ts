@@ -6,6 +6,7 @@ import pWaitFor from "p-wait-for"
 import { socketFolderPrefix } from "../../container/egress/socket-folder.ts"
 import type { Bed } from "./bed.ts"
 import { findTools } from "./processes.ts"
+import { takenWorkspaces } from "../support/places.ts"
 
 /** A delivery whose try died waits for the end of its claim, and then for a sweep. */
 const CLEAN_MS_MAX = 100_000
@@ -37,7 +38,7 @@ function look(bed: Bed): string[] {
     ...readdirSync(tmpdir())
       .filter((name) => name.startsWith(socketFolderPrefix(bed.workDir)))
       .map((name) => `socket folder ${name}`),
-    ...readdirSync(bed.workDir).map((name) => `workspace ${name}`),
+    ...takenWorkspaces(bed.workDir).map((name) => `workspace ${name}`),
     ...leftInDatabase(bed),
     ...leftInBucket(bed),
     ...leftInObjects(bed),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join } from "node:path"
+import { idlePlaces, isWaiting } from "../support/places.ts"
 
 type Process = { pid: number; parent: number; words: string[] }
 
@@ -35,11 +36,16 @@ function splitLine(line: string): [string, string] {
   return [name, value.join("=")]
 }
 
-/** Processes below a service that are tools, and any that work in its workspaces. */
+/**
+ * Processes below a service that are tools, and any that work in its workspaces; not those that wait for a
+ * tool.
+ */
 export function findTools(servicePid: number, workDir: string): number[] {
   const below = new Set(processesBelow(servicePid))
+  const idle = idlePlaces(workDir)
   return listProcesses()
     .filter(({ pid, words }) => {
+      if (isWaiting(words) || idle.has(folderOf(pid))) return false
       const isTool = words.some((word) => /(?:^|\/)(?:ff(?:mpeg|probe)|launcher)$/.test(word))
       return (below.has(pid) && isTool) || folderOf(pid).startsWith(`${workDir}/`)
     })

@@ -1,4 +1,4 @@
-import { globSync, readdirSync } from "node:fs"
+import { globSync } from "node:fs"
 import { request } from "node:http"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -14,6 +14,7 @@ import type { Account } from "../corpus/account.ts"
 import { makeMarker } from "../corpus/canaries.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
+import { takenWorkspaces } from "../support/places.ts"
 
 const LONG = "ffmpeg -re -f lavfi -i anullsrc -f u8 -t 1000 out_1"
 const PAYLOAD = makeMarker()
@@ -262,7 +263,7 @@ describe("from outside", () => {
 })
 
 test("the tasks that were aimed at still run", async () => {
-  expect(readdirSync(join(service.stateDir, "work"))).toHaveLength(2)
+  expect(takenWorkspaces(join(service.stateDir, "work"))).toHaveLength(2)
   expect((await accounts[0]?.find(first.jobId))?.status).toBe("running")
   expect((await accounts[1]?.find(second.jobId))?.status).toBe("running")
 })

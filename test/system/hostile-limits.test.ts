@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -7,6 +6,7 @@ import { openAccount } from "../corpus/account.ts"
 import type { Account } from "../corpus/account.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
+import { takenWorkspaces } from "../support/places.ts"
 
 const TEXT_LENGTH_MAX = 60_000
 
@@ -68,7 +68,7 @@ describe.concurrent("a limit ends", () => {
 describe("after all that", () => {
   test("nothing is left of it, and the service works", async () => {
     const work = join(service.stateDir, "work")
-    while (readdirSync(work).length > 0) await sleep(100)
+    while (takenWorkspaces(work).length > 0) await sleep(100)
     expect(await workBeside()).toBe("success")
   })
 })

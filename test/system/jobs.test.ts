@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
+import { idlePlaces, takenWorkspaces } from "../support/places.ts"
 
 /** Far less than its encode would go on. */
 const KILLED_MS_MAX = 20_000
@@ -86,9 +87,12 @@ async function until(holds: () => unknown, timeoutMs = KILLED_MS_MAX): Promise<v
 
 /** Processes that work in a workspace of this service. */
 function processesAtWork(): string[] {
+  const work = join(service.stateDir, "work")
+  const idle = idlePlaces(work)
   return readdirSync("/proc").filter((name) => {
     try {
-      return readlinkSync(join("/proc", name, "cwd")).startsWith(join(service.stateDir, "work/"))
+      const folder = readlinkSync(join("/proc", name, "cwd"))
+      return folder.startsWith(`${work}/`) && !idle.has(folder)
     } catch {
       return false
     }
@@ -96,7 +100,7 @@ function processesAtWork(): string[] {
 }
 
 function workspaces(): string[] {
-  return readdirSync(join(service.stateDir, "work"))
+  return takenWorkspaces(join(service.stateDir, "work"))
 }
 
 async function untilEncoding(): Promise<void> {

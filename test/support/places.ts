@@ -1,0 +1,37 @@
+import { readFileSync, readdirSync, readlinkSync } from "node:fs"
+import { join } from "node:path"
+
+/** Names of the workspaces in a work folder that are or were a task's. */
+export function takenWorkspaces(workDir: string): string[] {
+  const idle = idlePlaces(workDir)
+  return readdirSync(workDir).filter((name) => !idle.has(join(workDir, name)))
+}
+
+/** Workspaces in which nothing is yet, and sandboxes wait for the tools of a task to come. */
+export function idlePlaces(workDir: string): Set<string> {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name))
+  const folders = pids.flatMap((pid) => waitingFolderOf(pid) ?? [])
+  return new Set(folders.filter((folder) => folder.startsWith(`${workDir}/`) && isEmpty(folder)))
+}
+
+/** Whether a process waits for the order to start a tool. */
+export function isWaiting(words: readonly string[]): boolean {
+  return words.includes("--wait")
+}
+
+function waitingFolderOf(pid: string): string | null {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
+    return isWaiting(words) ? readlinkSync(`/proc/${pid}/cwd`) : null
+  } catch {
+    return null
+  }
+}
+
+function isEmpty(folder: string): boolean {
+  try {
+    return readdirSync(folder).length === 0
+  } catch {
+    return false
+  }
+}
