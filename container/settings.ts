@@ -71,6 +71,8 @@ const environment = z.object({
   WORK_DIR: z.string().min(1).default(join(tmpdir(), "lathe-work")),
   FFMPEG_PATH: z.string().min(1).default("ffmpeg"),
   FFPROBE_PATH: z.string().min(1).default("ffprobe"),
+  /** The ffmpeg that downloads a part of a video, which needs the network; none: FFMPEG_PATH. */
+  FETCH_FFMPEG_PATH: z.string().min(1).optional(),
   /** The Python that has yt-dlp. */
   FETCH_PYTHON_PATH: z.string().min(1).default("/opt/fetch/bin/python"),
   /** The Python that has faster-whisper. */
@@ -142,7 +144,7 @@ export type RunnerSettings = {
   /** Sandboxes that are prepared for each pool before its tasks come. */
   placesMax: number
   workDir: string
-  toolPaths: Record<ToolName, string>
+  toolPaths: Record<ToolName | "fetch-ffmpeg", string>
   /** What YTDLP_VERSION asks for, or what is wrong with it; null: the built-in version. */
   ytdlpVersion: YtdlpVersion | { problem: string } | null
   /** The speech models; `defaultModel` is a name, or the path of a folder. */
@@ -179,6 +181,7 @@ export function makeSettings(values: Environment): RunnerSettings {
     toolPaths: {
       ffmpeg: values.FFMPEG_PATH,
       ffprobe: values.FFPROBE_PATH,
+      "fetch-ffmpeg": values.FETCH_FFMPEG_PATH ?? values.FFMPEG_PATH,
       "yt-dlp": values.FETCH_PYTHON_PATH,
       whisper: values.SPEECH_PYTHON_PATH,
     },

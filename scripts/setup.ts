@@ -1,8 +1,10 @@
-import { runScript } from "./local/cli-error.ts"
+import { parseArgs } from "node:util"
+import { CliError, runScript } from "./local/cli-error.ts"
 import { bubblewrap } from "./setup/bubblewrap.ts"
 import { ensureBuilt } from "./setup/build.ts"
 import { ffmpeg } from "./setup/ffmpeg.ts"
 import { launcher } from "./setup/launcher.ts"
+import { ensureOwnFfmpeg } from "./setup/own-ffmpeg.ts"
 import { ensureSpeech } from "./setup/speech.ts"
 import { ensureSteps, tryStep } from "./setup/step.ts"
 import { ytDlp } from "./setup/yt-dlp.ts"
@@ -25,7 +27,18 @@ export async function ensureTools(): Promise<void> {
 
 if (import.meta.main) {
   await runScript(async () => {
+    const wantsFfmpeg = readFlag()
     await ensureSetUp()
+    if (wantsFfmpeg) await ensureOwnFfmpeg()
     console.log("Lathe is set up.")
   })
+}
+
+/** Whether an ffmpeg of the project's own is wanted too. */
+function readFlag(): boolean {
+  try {
+    return parseArgs({ options: { ffmpeg: { type: "boolean" } } }).values.ffmpeg ?? false
+  } catch (error) {
+    throw new CliError("Usage: npm run setup [-- --ffmpeg]", { cause: error })
+  }
 }

@@ -2,15 +2,11 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { readEnvironment } from "../../container/settings.ts"
+import { mediaTools } from "../local/media-tools.ts"
 import type { Body } from "./caller.ts"
 
-const { FFMPEG_PATH, FFPROBE_PATH } = readEnvironment({
-  ...(process.env["FFMPEG_PATH"] && { FFMPEG_PATH: process.env["FFMPEG_PATH"] }),
-  ...(process.env["FFPROBE_PATH"] && { FFPROBE_PATH: process.env["FFPROBE_PATH"] }),
-})
-
-export const tools = { ffmpeg: FFMPEG_PATH, ffprobe: FFPROBE_PATH }
+/** What the service does work with, as this process uses it. */
+export const tools = mediaTools()
 
 /** A local file as the body of an upload. */
 export async function readMedia(path: string): Promise<Pick<Body, "sizeBytes" | "chunks">> {

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
+import { mediaTools } from "./media-tools.ts"
 
 const METER = "ebur128=peak=true:framelog=verbose"
 
@@ -18,7 +19,7 @@ export async function meterLoudness(
     signal,
   }: { stream?: number; secondsMax?: number; signal?: AbortSignal } = {},
 ): Promise<MeteredLoudness | null> {
-  const program = process.env["FFMPEG_PATH"] ?? "ffmpeg"
+  const program = mediaTools().ffmpeg
   const limit = secondsMax === undefined ? [] : ["-t", String(secondsMax)]
   const words = ["-nostdin", "-hide_banner", "-nostats", ...limit, "-i", path]
   const meter = ["-map", `0:a:${stream}`, "-af", METER, "-f", "null", "-"]

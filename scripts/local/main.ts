@@ -4,6 +4,7 @@ import { readRuntimeRecord } from "./runtime-record.ts"
 import { readServiceConfig } from "./service-config.ts"
 import { startService } from "./service.ts"
 import { stopSignal } from "./stop-signal.ts"
+import { adviseOwnFfmpeg } from "../setup/own-ffmpeg.ts"
 import { ensureTools } from "../setup.ts"
 
 // The service, which scripts/start.ts imports as it is bundled.
@@ -19,6 +20,7 @@ await runScript(async () => {
   try {
     const service = await startService(config, readRuntimeRecord(), asked)
     console.log(`Lathe serves ${config.origin}/v1`)
+    await adviseOwnFfmpeg()
     if (!asked.aborted) await once(asked, "abort")
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref()
     await service.stop()

@@ -6,6 +6,7 @@ import { FETCH_PYTHON_PATH } from "../setup/yt-dlp.ts"
 import { BUILT } from "./built.ts"
 import { pickVariables } from "./environment.ts"
 import { log } from "./log.ts"
+import { mediaTools } from "./media-tools.ts"
 import { diesWithParent } from "./parent-death.ts"
 
 const KILL_AFTER_MS = 10_000
@@ -17,8 +18,6 @@ const RESTART_DELAY_MAX_MS = 5000
 const PASSED_ON = [
   "PATH",
   "LOG_LEVEL",
-  "FFMPEG_PATH",
-  "FFPROBE_PATH",
   "RUNNER_PLACES_MAX",
   "TOOL_MEMORY_BYTES_MAX",
   "TOOL_FILE_BYTES_MAX",
@@ -127,8 +126,12 @@ async function runOnce(options: RunnerOptions, signal: AbortSignal): Promise<str
 }
 
 function runnerEnvironment(options: RunnerOptions): Record<string, string> {
+  const { ffmpeg, ffprobe, fetchFfmpeg } = mediaTools()
   return {
     ...pickVariables(process.env, PASSED_ON),
+    FFMPEG_PATH: ffmpeg,
+    FFPROBE_PATH: ffprobe,
+    FETCH_FFMPEG_PATH: fetchFfmpeg,
     FETCH_PYTHON_PATH,
     SPEECH_PYTHON_PATH,
     SPEECH_MODELS_PATH,

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
+import { mediaTools } from "../local/media-tools.ts"
 import { aptInstall, canAptInstall } from "./apt.ts"
 import type { SetupStep } from "./step.ts"
 
@@ -9,17 +10,14 @@ const advice =
   "Lathe needs ffmpeg and ffprobe (5 or newer): install them, for example with " +
   "`sudo apt-get install ffmpeg` or `brew install ffmpeg`, and run this again."
 
-/** ffmpeg and ffprobe: those of FFMPEG_PATH and FFPROBE_PATH, else those on the PATH. */
+/** The ffmpeg and ffprobe that work is done with; where there are none, Debian's. */
 export const ffmpeg: SetupStep = {
   name: "ffmpeg and ffprobe",
   advice,
 
   async isDone() {
-    const programs = [
-      process.env["FFMPEG_PATH"] ?? "ffmpeg",
-      process.env["FFPROBE_PATH"] ?? "ffprobe",
-    ]
-    const answers = await Promise.all(programs.map(isRecent))
+    const { ffmpeg: ffmpegPath, ffprobe: ffprobePath } = mediaTools()
+    const answers = await Promise.all([ffmpegPath, ffprobePath].map(isRecent))
     return answers.every(Boolean)
   },
 

@@ -17,8 +17,8 @@ export type YtdlpEnvironment = {
   packages: string[]
   /** What Python reads beside its packages. */
   read: string[]
-  /** What yt-dlp itself starts; Node runs the JavaScript of sites. */
-  programs: { ffmpeg: string; ffprobe: string; node: string }
+  /** What yt-dlp itself starts: `downloader` is an ffmpeg, and Node runs the JavaScript of sites. */
+  programs: { ffmpeg: string; ffprobe: string; downloader: string; node: string }
 }
 
 /** Where yt-dlp is, the version that the operator asked for before the built-in one; null: nowhere. */
@@ -34,6 +34,7 @@ export function findYtdlp({
   const programs = {
     ffmpeg: findProgram(toolPaths.ffmpeg),
     ffprobe: findProgram(toolPaths.ffprobe),
+    downloader: findProgram(toolPaths["fetch-ffmpeg"]),
     node: realpathSync(process.execPath),
   }
   return { python, packages, read: [...new Set(read)].filter((path) => existsSync(path)), programs }

@@ -1,6 +1,6 @@
 """The one video of a page: what it is, and its download."""
 
-from downloaders import use_native_downloaders
+from downloaders import use_native_downloaders, use_programs
 from judge import judge, judge_link, judge_made
 from live import is_live
 from metadata import describe_metadata
@@ -17,8 +17,7 @@ NESTING_MAX = 4
 
 def fetch(job: dict, log, tell) -> dict:
     """Does what the job says, and returns what is to be told of it."""
-    paths = {"ffmpeg": job["ffmpeg"], "ffprobe": job["ffprobe"]}
-    FFmpegPostProcessor._determine_executables = lambda self: paths
+    use_programs(job)
     use_native_downloaders()
     ydl = YoutubeDL(make_options(job, log))
     info = find_video(ydl, job["url"])
