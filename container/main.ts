@@ -5,6 +5,7 @@ import { hideSecrets, secretsInside } from "../src/contract/redact.ts"
 import { log } from "./log.ts"
 import { keepChoosingSandbox } from "./sandbox/keep-choosing.ts"
 import { removeLeftWorkspaces } from "./sandbox/task-sandbox.ts"
+import { claimToolUsers } from "./sandbox/tool-users.ts"
 import { announceRunner } from "./server/announce.ts"
 import { toListener } from "./server/http-adapter.ts"
 import { makeRunner } from "./server/server.ts"
@@ -14,7 +15,10 @@ import { useYtdlpVersion } from "./tools/ytdlp/version.ts"
 const SHUTDOWN_MS_MAX = 9000
 
 const environment = readEnvironment(process.env)
-const settings = makeSettings(environment)
+const made = makeSettings(environment)
+const isRoot = process.getuid?.() === 0
+const sandboxFirstUid = isRoot ? await claimToolUsers(made.sandboxFirstUid) : made.sandboxFirstUid
+const settings = { ...made, sandboxFirstUid }
 for (const name of ["RUNNER_TOKEN", "ANNOUNCE_TOKEN", "FETCH_COOKIES", "FETCH_PROXY"]) {
   const value = process.env[name]
   hideSecrets([value, ...secretsInside(value)])
