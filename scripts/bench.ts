@@ -11,6 +11,7 @@ import { benchFairness } from "./bench/fairness.ts"
 import { benchFetch } from "./bench/fetch.ts"
 import { formatFigures } from "./bench/figure.ts"
 import type { Figure } from "./bench/figure.ts"
+import { benchIdle } from "./bench/idle.ts"
 import { benchImport } from "./bench/import.ts"
 import { benchLayout } from "./bench/layout/layout.ts"
 import { benchLimits } from "./bench/limits/limits.ts"
@@ -69,6 +70,7 @@ const benches: Bench[] = [
   { name: "auth", run: benchAuth },
   { name: "submit", run: benchSubmit },
   { name: "start", run: benchStart },
+  { name: "idle", run: benchIdle, isOnlyNamed: true },
   { name: "sandbox", run: benchSandbox },
   { name: "short", run: benchShort, timeLimitMs: SHORT_MS_MAX },
   { name: "bitrate", run: benchBitrate, isOnlyNamed: true, timeLimitMs: BITRATE_MS_MAX },

@@ -16,17 +16,19 @@ const folder = join(BUILT.folder, "building")
 mkdirSync(folder, { recursive: true, mode: 0o700 })
 const room = mkdtempSync(join(folder, "of-"))
 try {
-  const [start, service, runner, runtime, own] = await Promise.all([
+  const [start, service, front, runner, runtime, own] = await Promise.all([
     bundleProgram("scripts/start.ts"),
     bundleProgram("scripts/local/main.ts"),
+    bundleProgram("scripts/local/front/thread.ts"),
     bundleProgram("container/main.ts"),
     buildRuntime(join(room, "runtime")),
     listSources("scripts/build/main.ts"),
   ])
-  const sources = [start, service, runner, runtime].flatMap(({ inputs }) => inputs)
+  const sources = [start, service, front, runner, runtime].flatMap(({ inputs }) => inputs)
   const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)
   put(BUILT.start, start.contents)
   put(BUILT.service, service.contents)
+  put(BUILT.front, front.contents)
   put(BUILT.runner, runner.contents)
   put(BUILT.workerd, runtime.config)
   put(BUILT.runtime, JSON.stringify(runtime.record))

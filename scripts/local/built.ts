@@ -11,6 +11,8 @@ export const BUILT = {
   start: join(folder, "start.js"),
   /** What it then imports. */
   service: join(folder, "service.js"),
+  /** The thread of the front. */
+  front: join(folder, "front.js"),
   runner: join(folder, "runner.js"),
   /** The configuration of workerd, in its binary form. */
   workerd: join(folder, "workerd.bin"),

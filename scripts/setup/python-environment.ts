@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { readFile, rm, writeFile } from "node:fs/promises"
+import { readFile, readdir, realpath, rm, stat, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { CliError } from "../local/cli-error.ts"
@@ -17,7 +17,8 @@ export function environmentFolder(name: string): string {
 
 /**
  * A virtual environment of the project's own, with the packages of `requirements/<name>.txt` and
- * compiled code of all of them. It is made again when the file changes or `proof` no longer runs.
+ * compiled code of all of them. It is made again when the file changes, or where `proof` no longer
+ * runs, which is tried when Python or the folder of the packages has changed.
  */
 export function pythonEnvironment({
   name,
@@ -36,6 +37,7 @@ export function pythonEnvironment({
   const folder = environmentFolder(name)
   const requirements = `requirements/${name}.txt`
   const stamp = join(folder, "stamp")
+  const proven = join(folder, "proven")
   return {
     name: label,
     advice:
@@ -45,8 +47,13 @@ export function pythonEnvironment({
     async isDone() {
       const stamped = await readFile(stamp, "utf8").catch(() => "")
       if (stamped !== (await hashOf(requirements))) return false
+      // What has not changed since the proof ran needs none: it takes longer than all else here.
+      const state = await stateOf(folder)
+      if (state === (await readFile(proven, "utf8").catch(() => ""))) return true
       const [program, ...words] = proof
-      return await succeeds(join(folder, "bin", program), ...words)
+      if (!(await succeeds(join(folder, "bin", program), ...words))) return false
+      await writeFile(proven, state).catch(() => undefined)
+      return true
     },
 
     async canMake() {
@@ -86,6 +93,22 @@ async function succeeds(program: string, ...words: string[]): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** What a virtual environment is like: the Python that it leads to, and which packages are there. */
+async function stateOf(folder: string): Promise<string> {
+  const lib = join(folder, "lib")
+  const versions = await readdir(lib).catch(() => [])
+  const packages = versions.map((version) => join(lib, version, "site-packages"))
+  const paths = [join(folder, "bin", "python"), ...packages.toSorted()]
+  const facts = await Promise.all(
+    paths.map(async (path) => {
+      const real = await realpath(path).catch(() => path)
+      const stats = await stat(real).catch(() => null)
+      return `${real} ${stats?.size} ${stats?.mtimeMs}\n`
+    }),
+  )
+  return facts.join("")
 }
 
 async function hashOf(path: string): Promise<string> {

@@ -1,16 +1,16 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
+import { BUILT } from "../built.ts"
 import { CliError } from "../cli-error.ts"
 import { isSystemError } from "../system-error.ts"
 import type { FrontOptions } from "./front.ts"
 
 /**
- * Starts the front in a thread of its own: beside Miniflare, whose heap is large, collecting the
- * garbage of passing bytes on took longer than that itself. Throws a CliError where the front
- * cannot listen.
+ * Starts the front in a thread of its own, so that nothing else of the start script is in its way.
+ * Throws a CliError where the front cannot listen.
  */
 export async function startFront(options: FrontOptions): Promise<AsyncDisposable> {
-  const thread = new Worker(new URL("thread.ts", import.meta.url), { workerData: options })
+  const thread = new Worker(BUILT.front, { workerData: options })
   try {
     await once(thread, "message")
   } catch (error) {

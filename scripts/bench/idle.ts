@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { setTimeout as sleep } from "node:timers/promises"
+import { toolEnvironment } from "../local/environment.ts"
+import { isHealthy } from "../local/health.ts"
+import { freePort } from "../local/ports.ts"
+import { formatMib, formatMs } from "./figure.ts"
+import type { Figure } from "./figure.ts"
+import { listFamily, residentBytes } from "./memory.ts"
+import type { BenchScope } from "./scope.ts"
+import { median } from "./statistics.ts"
+
+const ROUNDS = 5
+const POLL_MS = 10
+const ANSWER_MS_MAX = 60_000
+/** Until the self-test of the sandbox is over, and what it needed is freed. */
+const REST_MS = 5000
+const GOAL = { bytes: 450 * 1024 ** 2, ms: 1200 }
+const BARE =
+  'require("node:http").createServer((_, answer) => answer.end()).listen(process.env.PORT, "127.0.0.1")'
+
+type Start = { ms: number; bytes: number; parts: string }
+
+/**
+ * How long `npm start` takes until GET /v1/health answers 200, and what all its processes, npm's
+ * too, then have in memory while nothing is to do; beside a bare server of Node.
+ */
+export async function benchIdle(scope: BenchScope): Promise<Figure[]> {
+  const stateDir = await scope.makeFolder()
+  const starts: Start[] = []
+  const bare: Start[] = []
+  // The first one makes the state folder and V8's own form of what was bundled.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const service = await startOnce(["npm", "start"], "/v1/health", stateDir)
+    const server = await startOnce([process.execPath, "-e", BARE], "/", stateDir)
+    if (round === 0) continue
+    starts.push(service)
+    bare.push(server)
+    console.error(`${formatMs(service.ms)}, ${formatMib(service.bytes)}: ${service.parts}`)
+  }
+  const [ms, bareMs] = [starts, bare].map((all) => median(all.map((start) => start.ms)))
+  const [bytes, bareBytes] = [starts, bare].map((all) => median(all.map((start) => start.bytes)))
+  return [
+    figure("idle: start until the first answer", ms, bareMs, formatMs, GOAL.ms),
+    figure("idle: memory of all processes", bytes, bareBytes, formatMib, GOAL.bytes),
+  ]
+}
+
+function figure(
+  name: string,
+  measured = 0,
+  reference = 0,
+  format: (value: number) => string,
+  goal: number,
+): Figure {
+  return {
+    name,
+    measured: format(measured),
+    reference: `${format(reference)} bare server of Node`,
+    comparison: (measured / reference).toFixed(1),
+    goal: `<= ${format(goal)}`,
+    isMet: measured <= goal,
+  }
+}
+
+async function startOnce(
+  [program, ...words]: [string, ...string[]],
+  path: string,
+  stateDir: string,
+): Promise<Start> {
+  const port = await freePort()
+  const startedAt = performance.now()
+  const child = spawn(program, words, {
+    env: { ...toolEnvironment(), PORT: String(port), STATE_DIR: stateDir },
+    stdio: "ignore",
+  })
+  const { pid = 0 } = child
+  try {
+    const url = `http://127.0.0.1:${port}${path}`
+    while (!(await isHealthy({ url }))) {
+      if (performance.now() - startedAt > ANSWER_MS_MAX) throw new Error(`${program} never answers`)
+      await sleep(POLL_MS)
+    }
+    const ms = performance.now() - startedAt
+    await sleep(REST_MS)
+    const family = listFamily(pid).map((each) => ({ ...each, bytes: residentBytes(each.pid) ?? 0 }))
+    return {
+      ms,
+      bytes: family.reduce((sum, each) => sum + each.bytes, 0),
+      parts: family.map((each) => `${each.name} ${formatMib(each.bytes)}`).join(", "),
+    }
+  } finally {
+    child.kill("SIGTERM")
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+  }
+}
