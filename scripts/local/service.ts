@@ -50,8 +50,8 @@ export async function startService(
   const sockets = started.use(await makeTempFolder("sockets"))
   const { PUBLIC_ORIGIN: publicOrigin, UPLOAD_IDLE_SECONDS: idleSeconds } = settings.parse(bindings)
   const socketPath = workerSocket(sockets.path)
-  const front = startFront({ ...config, publicOrigin, bodyIdleMs: idleSeconds * 1000, socketPath })
-  started.use(await front)
+  const bodyIdleMs = idleSeconds * 1000
+  const front = started.use(await startFront({ ...config, publicOrigin, bodyIdleMs, socketPath }))
   // Beside workerd, so that both come up at once; it says that it is there until it is heard.
   const runner = startRunner({
     port: endpoint.port,
@@ -70,6 +70,7 @@ export async function startService(
   })
   started.use(worker)
   await worker.migrate()
+  front.open()
   signal.throwIfAborted()
   const clock = startSweepClock(() => worker.sweep(), config.sweepEveryMs)
   started.defer(() => clock.stop())

@@ -7,7 +7,7 @@ import { Problem } from "../../../src/http/problem.ts"
 import { clientAddressOf } from "./client-address.ts"
 import { openConnection } from "./connection.ts"
 import { readTarget } from "./target.ts"
-import { refuse, refuseConnection } from "./refuse.ts"
+import { notUp, refuse, refuseConnection } from "./refuse.ts"
 import { relay } from "./relay.ts"
 
 const HEAD_BYTES_MAX = 16 * 1024
@@ -35,24 +35,28 @@ export const frontOptions = z.object({
 
 export type FrontOptions = z.infer<typeof frontOptions>
 
+/** A front that listens; until `open` is called, it answers each request that it is starting. */
+export type Front = { open(): void }
+
 /**
- * Listens where callers reach the service, and passes on what is a request for it: whole heads,
- * for a host that is its own, without headers that the local runtime interprets.
+ * Listens where callers reach the service, and once it is open passes on what is a request for it:
+ * whole heads, for a host that is its own, without headers that the local runtime interprets.
  */
-export async function listen(options: FrontOptions): Promise<void> {
+export async function listen(options: FrontOptions): Promise<Front> {
   const { host, port, socketPath, bodyIdleMs, clientAddressHeader } = options
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS_MAX })
   agent.createConnection = () => openConnection(socketPath)
-  const open = new WeakMap<Socket, ServerResponse>()
+  const answers = new WeakMap<Socket, ServerResponse>()
+  let isOpen = false
   function serve(incoming: IncomingMessage, answer: ServerResponse): void {
-    open.set(incoming.socket, answer)
+    answers.set(incoming.socket, answer)
     limitSilence(incoming, answer, bodyIdleMs + BODY_PATIENCE_MS)
     const target = hasTooMany(incoming) ? tooLarge() : readTarget(incoming, options)
     if (target instanceof Problem) void refuse(incoming, answer, target)
-    else {
+    else if (isOpen) {
       const clientAddress = clientAddressOf(incoming, clientAddressHeader)
       relay(incoming, answer, { agent, clientAddress, ...target })
-    }
+    } else void refuse(incoming, answer, notUp("The service is starting"))
   }
   const server = createServer({
     maxHeaderSize: HEAD_BYTES_MAX,
@@ -70,9 +74,10 @@ export async function listen(options: FrontOptions): Promise<void> {
   })
   server.on("connect", (_, socket: Socket) => void refuseConnection(socket, noTunnel()))
   server.on("clientError", (error: Error, socket: Socket) => {
-    endConnection(socket, open.get(socket), error)
+    endConnection(socket, answers.get(socket), error)
   })
   await once(server.listen(port, host), "listening")
+  return { open: () => void (isOpen = true) }
 }
 
 /** Refuses a client that owes a body and falls silent; one whose bytes wait here owes none. */

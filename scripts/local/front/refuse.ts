@@ -1,7 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import { problemResponse } from "../../../src/http/problem.ts"
-import type { Problem } from "../../../src/http/problem.ts"
+import { Problem, problemResponse } from "../../../src/http/problem.ts"
 import { SHARED_HEADERS } from "../../../src/http/shared-headers.ts"
 import { newId } from "../../../src/ids.ts"
 
@@ -51,4 +50,12 @@ export async function refuseConnection(socket: Socket, problem: Problem): Promis
   socket.on("error", () => socket.destroy())
   answer.once("finish", () => socket.destroySoon())
   await refuse(incoming, answer, problem)
+}
+
+/** What a request hears while nobody is there to take it; `why` is a sentence without its end. */
+export function notUp(why: string): Problem {
+  return new Problem("overloaded", `${why}; send the request once more.`, {
+    retryAfterSeconds: 1,
+    headers: { "retry-after": "1" },
+  })
 }

@@ -1,8 +1,7 @@
 import { request } from "node:http"
 import type { Agent, IncomingMessage, ServerResponse } from "node:http"
 import { pipeline } from "node:stream"
-import { Problem } from "../../../src/http/problem.ts"
-import { dropRest, refuse } from "./refuse.ts"
+import { dropRest, notUp, refuse } from "./refuse.ts"
 
 /**
  * Headers of one connection and not of the message, those that frame it, which are written anew,
@@ -34,7 +33,7 @@ export function relay(incoming: IncomingMessage, answer: ServerResponse, target:
     answer.writeContinue()
   })
   outgoing.once("response", (response) => passBack(response, answer))
-  outgoing.on("error", () => void refuse(incoming, answer, unreachable()))
+  outgoing.on("error", () => void refuse(incoming, answer, notUp("The service starts again")))
   // An answer may come before all of the body; what is left of that is read and dropped.
   answer.once("finish", () => {
     incoming.unpipe(outgoing)
@@ -93,11 +92,4 @@ function carriedHeaders({ rawHeaders, headers }: IncomingMessage): string[] {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined
-}
-
-function unreachable(): Problem {
-  return new Problem("overloaded", "The service starts again; send the request once more.", {
-    retryAfterSeconds: 1,
-    headers: { "retry-after": "1" },
-  })
 }

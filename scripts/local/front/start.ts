@@ -3,20 +3,23 @@ import { Worker } from "node:worker_threads"
 import { BUILT } from "../built.ts"
 import { CliError } from "../cli-error.ts"
 import { isSystemError } from "../system-error.ts"
-import type { FrontOptions } from "./front.ts"
+import type { Front, FrontOptions } from "./front.ts"
 
 /**
  * Starts the front in a thread of its own, so that nothing else of the start script is in its way.
  * Throws a CliError where the front cannot listen.
  */
-export async function startFront(options: FrontOptions): Promise<AsyncDisposable> {
+export async function startFront(options: FrontOptions): Promise<Front & AsyncDisposable> {
   const thread = new Worker(BUILT.front, { workerData: options })
   try {
     await once(thread, "message")
   } catch (error) {
     throw cannotListen(options, error)
   }
-  return { [Symbol.asyncDispose]: async () => void (await thread.terminate()) }
+  return {
+    open: () => thread.postMessage("open"),
+    [Symbol.asyncDispose]: async () => void (await thread.terminate()),
+  }
 }
 
 function cannotListen({ host, port }: FrontOptions, error: unknown): CliError {
