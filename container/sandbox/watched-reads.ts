@@ -12,6 +12,7 @@ export type Stretch = { start: number; end: number }
 /** A file whose bytes are brought before a tool reads them. */
 export type WatchedFile = {
   inode: bigint
+  size: number
   /** Brings what is about to be read; answers the stretch around it that is there then. */
   bring(wanted: Stretch): Promise<Stretch>
 }
@@ -19,8 +20,10 @@ export type WatchedFile = {
 /** Loaders that can load a library before those of a program. */
 const PRELOADING = /^ld-linux-/
 const EVERYTHING = { start: 0, end: Number.MAX_SAFE_INTEGER }
-const QUESTION = /^(\d+) (\d+) (\d+)$/
+const QUESTION = /^(\d{1,20}) (\d{1,15}) (\d{1,15})$/
 const ANSWER_BYTES = 16
+/** Far more than media need; each costs the runner a moment of all its tasks. */
+const QUESTIONS_MAX = 10_000
 
 /** Whether tools can be started so that their reads are watched. */
 export function canWatchReads(sandbox: Sandbox): boolean {
@@ -29,21 +32,44 @@ export function canWatchReads(sandbox: Sandbox): boolean {
 
 /**
  * Starts a dynamically linked tool that has the bytes of `file` brought before it reads them: see
- * container/launcher/reads.c. What `bring` throws goes to `onFailure`, and then the tool waits until
- * its signal aborts.
+ * container/launcher/reads.c. What `bring` throws goes to `onFailure`, and so does what reads.c would
+ * not ask, which a tool asks that the media have taken over; then the tool waits until its signal
+ * aborts.
  */
 export function startWatched(
   spec: ProcessSpec,
   file: WatchedFile,
   onFailure: (error: unknown) => void,
 ): StartedProcess {
+  let isAnswering = false
+  let hasFailed = false
+  let questions = 0
   async function answer(question: string): Promise<void> {
+    questions += 1
+    if (questions > QUESTIONS_MAX) throw new Error("A tool asked too often.")
+    // Answers that nobody reads would fill the memory of the runner.
+    if (isAnswering || (started.stdin?.writableLength ?? 0) > 0) {
+      throw new Error("A tool asked again before it had read its answer.")
+    }
+    isAnswering = true
     const [, asked, offset, length] = QUESTION.exec(question) ?? []
     if (asked === undefined) throw new Error("A tool asked for nothing that can be read.")
-    const start = Number(offset)
+    const wanted = { start: Number(offset), end: Number(offset) + Number(length) }
     const isOther = BigInt(asked) !== file.inode
-    const there = isOther ? EVERYTHING : await file.bring({ start, end: start + Number(length) })
+    if (!isOther && (wanted.start >= wanted.end || wanted.end > file.size)) {
+      throw new Error("A tool asked for what is not in the file.")
+    }
+    const there = isOther ? EVERYTHING : await file.bring(wanted)
+    isAnswering = false
     started.stdin?.write(encode(there))
+  }
+  function answerNext(question: string): void {
+    if (hasFailed) return
+    answer(question).catch((error: unknown) => {
+      if (hasFailed) return
+      hasFailed = true
+      onFailure(error)
+    })
   }
   const started = startProcess({
     ...spec,
@@ -52,7 +78,7 @@ export function startWatched(
     run: [spec.tool, ...(spec.run ?? [])],
     read: [PROGRAMS.reads, ...(spec.read ?? [])],
     stdin: { open: true },
-    onProgressLine: (line) => void answer(line).catch(onFailure),
+    onProgressLine: answerNext,
   })
   return started
 }

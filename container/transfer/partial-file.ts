@@ -66,11 +66,12 @@ export async function openPartialFile(
   ends.catch(() => undefined)
   return {
     inode,
+    size,
     async bring(wanted) {
       if (wanted.start === 0) hasAskedFirst = true
       const askedMs = performance.now()
       try {
-        return await bring({ start: wanted.start, end: Math.min(wanted.end, size) })
+        return await bring(wanted)
       } finally {
         waitedMs += performance.now() - askedMs
       }

@@ -3,7 +3,7 @@ import { mkdtemp, open, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { expect, it, onTestFinished } from "vitest"
+import { expect, it, onTestFinished, test } from "vitest"
 import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { runnerSandbox } from "../../../container/sandbox/sandbox.ts"
 import { makeSettings, readEnvironment } from "../../../container/settings.ts"
@@ -49,6 +49,37 @@ it("fails a tool that nobody answers", async () => {
   await expect(reading).rejects.toThrow("Input/output error")
 })
 
+test.for<[string, string, number]>([
+  ["for ever, and reads no answer", "while :; do echo '0 0 1'; done >&3", 0],
+  ["again before it is answered", "printf '%s 0 9\\n%s 9 9\\n' $INODE $INODE >&3; sleep 9", 1],
+  ["for what is behind the end", `echo "$INODE ${SIZE} 1" >&3; sleep 9`, 0],
+  ["for a stretch that ends behind the end", `echo "$INODE 0 ${SIZE + 1}" >&3; sleep 9`, 0],
+  ["for nothing", 'echo "$INODE 5 0" >&3; sleep 9', 0],
+  ["for more than a number holds", 'echo "$INODE 9999999999999999 1" >&3; sleep 9', 0],
+  ["before the beginning", 'echo "$INODE -5 9" >&3; sleep 9', 0],
+  ["in no words", "head -c 300000 /dev/zero >&3; echo >&3; sleep 9", 0],
+  ["too often", "while yes '0 0 1' | head -n 2000 >&3; do head -c 32000; done >/dev/null", 0],
+])("ends a tool that was taken over and asks %s", async ([, script, brought]) => {
+  let brings = 0
+  const lab = await openLab(async (wanted) => {
+    brings += 1
+    await new Promise((resolve) => lab.stop.signal.addEventListener("abort", resolve))
+    return wanted
+  })
+  const failures: unknown[] = []
+  const argv = ["-c", script.replaceAll("$INODE", String(lab.file.inode))]
+  const spec = { ...lab.spec(0), tool: "sh", argv, timeLimitMs: 60_000 }
+  const { cause } = await startWatched(spec, lab.file, (error) => {
+    failures.push(error)
+    lab.stop.abort()
+  }).finished
+  expect({ cause, failures: failures.length, brings }).toEqual({
+    cause: "aborted",
+    failures: 1,
+    brings: brought,
+  })
+})
+
 /** Has `tail` read a file from a byte on, of which so many blocks are brought at a time. */
 async function readLazily(start: number, blocks: number, inode?: bigint) {
   const lab = await openLab(async (wanted) => {
@@ -78,7 +109,7 @@ async function openLab(bring: WatchedFile["bring"]) {
   const lab = {
     stop,
     broughtFrom: SIZE,
-    file: { inode, bring },
+    file: { inode, size: SIZE, bring },
     async fill({ start, end }: Stretch): Promise<void> {
       lab.broughtFrom = Math.min(lab.broughtFrom, start)
       await handle.write(textFrom({ start, end }), start)
