@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { makeSocketFolder, removeLeftSocketFolders } from "../../container/egress/socket-folder.ts"
 import { hideSecrets } from "../../src/contract/redact.ts"
 import { problemsOfSecrets, settingNames, settings, workerSecretNames } from "../../src/settings.ts"
 import type { RuntimeRecord } from "./runtime-record.ts"
@@ -16,7 +17,6 @@ import { loadSecrets, randomText } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
 import { openStateFolder } from "./state-folder.ts"
 import { startSweepClock } from "./sweep-clock.ts"
-import { makeTempFolder } from "./temp-folder.ts"
 import { startWorker, workerSocket } from "./worker.ts"
 import type { LocalWorker, WorkerBindings } from "./worker.ts"
 
@@ -47,7 +47,8 @@ export async function startService(
   const endpoint = { port: await freePort(), token: randomText(), announceToken: randomText() }
   hideSecrets([...Object.values(secrets), endpoint.token, endpoint.announceToken])
   const bindings = bindingsFor(config, secrets, endpoint)
-  const sockets = started.use(await makeTempFolder("sockets"))
+  await removeLeftSocketFolders(config.stateDir)
+  const sockets = started.use(await makeSocketFolder(config.stateDir))
   const { PUBLIC_ORIGIN: publicOrigin, UPLOAD_IDLE_SECONDS: idleSeconds } = settings.parse(bindings)
   const socketPath = workerSocket(sockets.path)
   const bodyIdleMs = idleSeconds * 1000

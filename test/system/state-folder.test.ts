@@ -6,12 +6,15 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { socketFolderPrefix } from "../../container/egress/socket-folder.ts"
 import { toolEnvironment } from "../../scripts/local/environment.ts"
 import { startServiceProcess } from "../../scripts/local/service-process.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
@@ -47,6 +50,25 @@ function findOpen(stateDir: string): string[] {
     (name) => name !== "work" && (statSync(join(stateDir, name)).mode & 0o077) !== 0,
   )
 }
+
+test("a service that was killed leaves no sockets behind the next one", async () => {
+  const stateDir = join(await makeParent(), "state")
+  function openSockets(): string[] {
+    const prefix = socketFolderPrefix(realpathSync(stateDir))
+    return readdirSync(tmpdir()).filter((name) => name.startsWith(prefix))
+  }
+  await using killed = await startServiceProcess({ stateDir })
+  const [left = ""] = openSockets()
+  process.kill(killed.pid, "SIGKILL")
+  {
+    await using service = await startServiceProcess({ stateDir })
+    const [mine = "", ...others] = openSockets()
+    expect({ others, isNew: mine !== left }).toEqual({ others: [], isNew: true })
+    expect(statSync(join(tmpdir(), mine)).mode & 0o777).toBe(0o700)
+    expect((await fetch(`${service.origin}/v1/health`)).status).toBe(200)
+  }
+  expect(openSockets()).toEqual([])
+})
 
 describe("a state folder of an earlier service", () => {
   let stateDir = ""
