@@ -1,6 +1,7 @@
 import { checkEverything } from "./deploy/checks.ts"
 import type { Deployment } from "./deploy/checks.ts"
 import { deriveConfig, writeConfig } from "./deploy/config.ts"
+import { tellOfFfmpeg } from "./deploy/ffmpeg-source.ts"
 import { parseFlags, USAGE } from "./deploy/flags.ts"
 import { opensOperatorRoutes, untilLive } from "./deploy/live.ts"
 import { toolVersions } from "./deploy/machine.ts"
@@ -27,6 +28,8 @@ await runScript(async () => {
     console.log(`Checked: ${toolVersions()}, Docker, account ${deployment.api.accountId}.`)
     console.log(`Settings: ${describeSettings(deployment.vars)}.`)
     for (const sentence of tellOfMail(deployment)) console.log(`Mail: ${sentence}`)
+    const ofFfmpeg = await tellOfFfmpeg()
+    if (ofFfmpeg !== null) console.log(`ffmpeg: ${ofFfmpeg}`)
     await deploy(deployment, flags.rotatesOperatorToken)
     await printNextSteps(deployment)
   }

@@ -3,6 +3,12 @@ import { randomBytes } from "node:crypto"
 import { promisify } from "node:util"
 
 export const IMAGE = "lathe-runner:test"
+
+/** What the stages of the Dockerfile begin from. */
+export const BASE_IMAGE = "node:24-trixie-slim"
+
+/** What names the layers of fetching and speech in an image's history. */
+const FETCH_AND_SPEECH = /\/opt\/(?:fetch|speech|models)|install.* python3/
 const OUTPUT_BYTES_MAX = 32 * 1024 * 1024
 
 /** Runs the docker client and returns its stdout; throws where it fails. */
@@ -16,10 +22,28 @@ export async function buildImage(): Promise<void> {
   await docker("build", "-q", "-t", IMAGE, "-f", "container/Dockerfile", ".")
 }
 
-/** A sentence with the image's size, which decides how long a first start takes. */
+/** A sentence with the image's size, which decides how long a first start takes, and its parts. */
 export async function describeImage(): Promise<string> {
-  const bytes = Number(await docker("image", "inspect", "--format", "{{.Size}}", IMAGE))
-  return `The image has ${(bytes / 1e6).toFixed(0)} MB.`
+  const [layers, ofBase] = await Promise.all([readLayers(IMAGE), readLayers(BASE_IMAGE)])
+  const own = layers.slice(0, layers.length - ofBase.length)
+  const later = own.filter(({ line }) => FETCH_AND_SPEECH.test(line))
+  const [all, base, added] = [sumMb(layers), sumMb(ofBase), sumMb(later)]
+  const between = all - base - added
+  return `The image has ${all} MB: its base ${base}, what fetches and transcribes ${added}, all else ${between}.`
+}
+
+type Layer = { bytes: number; line: string }
+
+/** Layers of an image, the newest first. */
+async function readLayers(image: string): Promise<Layer[]> {
+  const format = "{{.Size}} {{.CreatedBy}}"
+  const words = ["history", "--no-trunc", "--human=false", "--format", format, image]
+  const lines = (await docker(...words)).split("\n")
+  return lines.map((line) => ({ bytes: Number.parseInt(line, 10), line }))
+}
+
+function sumMb(layers: readonly Layer[]): number {
+  return Math.round(layers.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6)
 }
 
 /** Starts a container of the image with a random token; disposing of it removes it. */

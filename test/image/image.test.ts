@@ -97,6 +97,10 @@ describe("the image", () => {
     const { ffmpeg } = await healthOf(container.id)
     const [major = 0, minor = 0, patch = 0] = ffmpeg.split(/[.-]/).map(Number)
     expect(major * 10_000 + minor * 100 + patch).toBeGreaterThanOrEqual(70_105)
+    const protocols = await docker("exec", container.id, "ffmpeg", "-hide_banner", "-protocols")
+    expect([...new Set(protocols.match(/^  \S+$/gm))].toSorted()).toEqual(
+      ["concat", "crypto", "file", "pipe"].map((name) => `  ${name}`),
+    )
     const fonts = await docker("exec", container.id, "fc-list", ":lang=ja", "family")
     expect(fonts).not.toBe("")
   })
