@@ -2,8 +2,11 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { log } from "../log.ts"
 
-/** How many user ids a runner takes for its tools, one a task at a time. */
-const USERS = 50
+/**
+ * How many user ids a runner takes for its tools: one a task, which has it some seconds longer than it
+ * runs, so that a runner of many short tasks holds dozens. All ranges lie below 65,536.
+ */
+const USERS = 200
 const RANGES_MAX = 200
 
 /**

@@ -12,7 +12,7 @@ it("runners of one machine take users of their own, and leave them however they 
   const firstUid = 1_000_000 + process.pid * 1000
   const one = await startClaiming(firstUid)
   const other = await startClaiming(firstUid)
-  expect([one.firstUid, other.firstUid]).toEqual([firstUid, firstUid + 50])
+  expect([one.firstUid, other.firstUid]).toEqual([firstUid, firstUid + 200])
   await one.kill()
   const next = await startClaiming(firstUid)
   expect(next.firstUid).toBe(firstUid)
