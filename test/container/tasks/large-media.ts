@@ -3,7 +3,7 @@ import { promisify } from "node:util"
 
 const run = promisify(execFile)
 
-/** Media of 17 MB in all layouts that place their index and their lengths differently. */
+/** Media of 17 MB in all layouts that place their index and their lengths differently, or lie of them. */
 const SCRIPT = String.raw`
 set -e
 make() { ffmpeg -v fatal -y "$@"; }
@@ -45,6 +45,10 @@ size=16900000
 for name in end.mp4 end.mkv film.avi sound.wav film.wmv; do head -c $size $name >cut.$name; done
 head -c 16900001 stream.ts >cut.ts
 cat short.opus sound.opus >joined.opus
+{ printf 'ID3\003\0\0\177\177\177\177'; cat short.mp3; head -c $size /dev/zero; } >lying.mp3
+{ head -c 32 film.mp4; printf '\0\0\0\1mdat\0\0\0\2\0\0\0\0'; head -c $size /dev/zero; tail -c +33 film.mp4; } >lying.mp4
+{ cat film.mp4; head -c $size /dev/zero; tail -c +33 film.mp4; } >twice.mp4
+cat stream.ts stream.ts >jumps.ts
 head -c $size /dev/urandom >random.mp4
 yes "Plain words" | head -c $size >words.txt
 rm short.*
