@@ -1,3 +1,6 @@
+import { HEARTBEAT_MS } from "../contract/protocol.ts"
+import { openRequestTables } from "./request-tables.ts"
+
 /**
  * The states of a queued task. `blocked`: an input is still to come. `ready`: it waits for a slot.
  * `starting`: it has a slot. `posting`: it is claimed in D1 and is being handed to a runner, which the
@@ -29,8 +32,15 @@ export type QueuedTask = {
   boot: string | null
 }
 
-/** What is known of a task in memory alone; no query tells one that starts from one that is posted. */
-type Held = Pick<QueuedTask, "state" | "fence">
+/** What memory alone knows; no query tells the states of tasks that have a slot from each other. */
+type Held = {
+  tasks: Map<string, Pick<QueuedTask, "state" | "fence" | "boot" | "leaseUntil">>
+  /** Tasks that had a slot and left, whose rows are still there. */
+  left: Set<string>
+}
+
+/** A saved lease is that much shorter at most than the one that counts. */
+const LEASE_SAVED_EVERY_MS = HEARTBEAT_MS / 2
 
 export type TaskQueue = ReturnType<typeof openTaskQueue>
 
@@ -54,17 +64,20 @@ export function openTaskQueue(sql: SqlStorage) {
   )
   sql.exec(`create index if not exists queued_tasks_order_in_pool
     on queued_tasks (state, pool, priority desc, id)`)
-  sql.exec(`create table if not exists used_allocations (
-    pool text not null, allocation integer not null, primary key (pool, allocation))`)
-  sql.exec(`create table if not exists pool_requests (
-    pool text primary key, number integer not null, is_open integer not null)`)
   sql.exec("create table if not exists queue_account (id text primary key)")
-  const held = new Map<string, Held>()
+  const held: Held = { tasks: new Map(), left: new Set() }
+  const requests = openRequestTables(sql)
   return {
     ...taskReads(sql, held),
+    ...runWrites(sql, held),
     ...taskWrites(sql, held),
-    ...poolTables(sql),
+    ...requests,
     ...accountFact(sql),
+    /** Writes what was held back. */
+    flush(): void {
+      removeLeft(sql, held)
+      requests.flush()
+    },
   }
 }
 
@@ -80,10 +93,12 @@ const COLUMNS = `id, job_id as jobId, pool, priority, weight, job_weight as jobW
 /** The longest backoff; a task that is to wait longer was requeued by a clock that was ahead. */
 export const BACKOFF_MS_MAX = 30_000
 
-function taskReads(sql: SqlStorage, held: ReadonlyMap<string, Held>) {
+function taskReads(sql: SqlStorage, { tasks, left }: Held) {
   function select(where: string, ...values: SqlStorageValue[]): QueuedTask[] {
     const rows = sql.exec<QueuedTask>(`select ${COLUMNS} from queued_tasks ${where}`, ...values)
-    return rows.toArray().map((task) => ({ ...task, ...held.get(task.id) }))
+    return rows.toArray().flatMap((task) => {
+      return left.has(task.id) ? [] : [{ ...task, ...tasks.get(task.id) }]
+    })
   }
   return {
     find: (id: string) => select("where id = ?", id)[0] ?? null,
@@ -132,15 +147,40 @@ function taskReads(sql: SqlStorage, held: ReadonlyMap<string, Held>) {
   }
 }
 
-function taskWrites(sql: SqlStorage, held: Map<string, Held>) {
+function runWrites(sql: SqlStorage, held: Held) {
+  function hold({ id, state, fence, boot, leaseUntil }: QueuedTask): void {
+    held.tasks.set(id, { state, fence, boot, leaseUntil })
+  }
   return {
     /**
-     * Keeps in memory alone that a starting task is being posted, so that its runner waits for no disk.
-     * Where that is lost, the task is starting, and its dispatch is made again at the same fence.
+     * Keeps in memory alone that a runner gets a starting task, or has it, so that nothing waits for the
+     * disk. Where that is lost, the task is starting, and its dispatch is made again at the same fence.
      */
-    hold: ({ id, state, fence }: QueuedTask) => void held.set(id, { state, fence }),
+    hold,
+    /** Renews the lease of a run, of which one sign of life every few seconds is saved. */
+    renew(task: QueuedTask): void {
+      const [saved] = sql
+        .exec<Pick<QueuedTask, "state" | "boot" | "leaseUntil">>(
+          "select state, boot, lease_until as leaseUntil from queued_tasks where id = ?",
+          task.id,
+        )
+        .toArray()
+      const isKnown =
+        saved?.state === "starting" || (saved?.state === task.state && saved.boot === task.boot)
+      const isRecent =
+        isKnown && Math.abs(task.leaseUntil - saved.leaseUntil) < LEASE_SAVED_EVERY_MS
+      if (isRecent) hold(task)
+      else saveTask(sql, held, task)
+    },
+  }
+}
+
+function taskWrites(sql: SqlStorage, held: Held) {
+  return {
+    save: (task: QueuedTask) => saveTask(sql, held, task),
     /** Queues a task; one that is queued already stays as it is. True where it is new. */
     add(task: QueuedTask): boolean {
+      removeLeft(sql, held)
       const { rowsWritten } = sql.exec(
         `insert into queued_tasks (id, job_id, pool, priority, weight, job_weight, state, fence,
          slot, allocation, lease_until, not_before, waits_since, boot)
@@ -156,87 +196,42 @@ function taskWrites(sql: SqlStorage, held: Map<string, Held>) {
       )
       return rowsWritten > 0
     },
-    save(task: QueuedTask): void {
-      held.delete(task.id)
-      sql.exec(
-        `update queued_tasks set pool = ?, state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
-         not_before = ?, waits_since = ?, boot = ? where id = ?`,
-        task.pool,
-        ...stateValues(task),
-        task.id,
-      )
-    },
     /** Says since when the waiting tasks of a job wait. */
     saveWaitsSince(jobId: string, since: number): void {
       sql.exec("update queued_tasks set waits_since = ? where job_id = ?", since, jobId)
     },
+    /**
+     * Removes a task; the row of one that is held goes when another is added, or by `flush`. Where that
+     * is lost, D1 says that the task is over when its dispatch is made again.
+     */
     remove(id: string): void {
-      held.delete(id)
-      sql.exec("delete from queued_tasks where id = ?", id)
+      if (held.tasks.delete(id)) held.left.add(id)
+      else sql.exec("delete from queued_tasks where id = ?", id)
     },
   }
+}
+
+function saveTask(sql: SqlStorage, held: Held, task: QueuedTask): void {
+  held.tasks.delete(task.id)
+  sql.exec(
+    `update queued_tasks set pool = ?, state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
+     not_before = ?, waits_since = ?, boot = ? where id = ?`,
+    task.pool,
+    ...stateValues(task),
+    task.id,
+  )
+}
+
+function removeLeft(sql: SqlStorage, { left }: Held): void {
+  if (left.size === 0) return
+  const ids = JSON.stringify([...left])
+  sql.exec("delete from queued_tasks where id in (select value from json_each(?))", ids)
+  left.clear()
 }
 
 function stateValues(task: QueuedTask): SqlStorageValue[] {
   const { state, fence, slot, allocation, leaseUntil, notBefore, waitsSince, boot } = task
   return [state, fence, slot, allocation, leaseUntil, notBefore, waitsSince, boot]
-}
-
-/** The last request to a pool; `isOpen` where the pool may still allocate for it. */
-export type LastRequest = { number: number; isOpen: boolean }
-
-function poolTables(sql: SqlStorage) {
-  return {
-    /** Pools that slots were requested from, or that tasks have slots of. */
-    pools: () =>
-      sql
-        .exec<{ pool: string }>(
-          "select pool from pool_requests union select pool from used_allocations",
-        )
-        .toArray()
-        .map(({ pool }) => pool),
-    lastRequest(pool: string): LastRequest | null {
-      const [row] = sql
-        .exec<{ number: number; isOpen: number }>(
-          "select number, is_open as isOpen from pool_requests where pool = ?",
-          pool,
-        )
-        .toArray()
-      return row ? { number: row.number, isOpen: row.isOpen === 1 } : null
-    },
-    saveRequest(pool: string, { number, isOpen }: LastRequest): void {
-      sql.exec(
-        "insert or replace into pool_requests (pool, number, is_open) values (?, ?, ?)",
-        pool,
-        number,
-        isOpen ? 1 : 0,
-      )
-    },
-    /** Allocations that had their task; none is used for a second one. */
-    usedAllocations: (pool: string) =>
-      sql
-        .exec<{ id: number }>("select allocation as id from used_allocations where pool = ?", pool)
-        .toArray()
-        .map(({ id }) => id),
-    hasUsedAllocations: () =>
-      sql.exec("select 1 from used_allocations limit 1").toArray().length > 0,
-    markUsed(pool: string, allocation: number): void {
-      sql.exec(
-        "insert or ignore into used_allocations (pool, allocation) values (?, ?)",
-        pool,
-        allocation,
-      )
-    },
-    /** Deletes used allocations that the pool has freed; `known` are those that it still knows. */
-    keepUsed(pool: string, known: number[]): void {
-      sql.exec(
-        `delete from used_allocations where pool = ? and
-         allocation not in (select value from json_each(?))`,
-        pool,
-        JSON.stringify(known),
-      )
-    },
-  }
 }
 
 function accountFact(sql: SqlStorage) {

@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
+import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
 import {
   newTask,
   postingTask,
@@ -8,6 +9,9 @@ import {
   startingTask,
 } from "../../src/pipeline/dispatch/queued-task.ts"
 import { openTaskQueue } from "../../src/storage/task-queue.ts"
+import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
+
+const MINUTE_MS = 60_000
 
 const message = { id: "t", jobId: "j", pool: "media", priority: 50, blocked: false }
 
@@ -23,5 +27,101 @@ it("a task that is posted is known to its object alone, and starts again where t
     queue.save(runningTask(postingTask(starting, 3), "boot", Date.now()))
     expect(queue.find("t")).toMatchObject({ state: "running", fence: 3, boot: "boot" })
     expect(afterRestart.find("t")).toMatchObject({ state: "running", fence: 3, boot: "boot" })
+  })
+})
+
+/** A queue with a task that a runner took, and the same queue as it is after a restart. */
+async function withTakenTask(
+  work: (queue: TaskQueue, afterRestart: TaskQueue, taken: QueuedTask) => void,
+): Promise<void> {
+  await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
+    const queue = openTaskQueue(storage.sql)
+    const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
+    queue.add(starting)
+    const taken = runningTask(postingTask(starting, 3), "boot", Date.now())
+    queue.hold(taken)
+    work(queue, openTaskQueue(storage.sql), taken)
+  })
+}
+
+it("a run is saved once it has lasted for seconds, and its lease every few seconds from then on", async () => {
+  await withTakenTask((queue, afterRestart, first) => {
+    expect(queue.find("t")).toEqual(first)
+    queue.renew(first)
+    expect(afterRestart.find("t")).toMatchObject({ state: "starting", boot: null })
+    const taken = { ...first, leaseUntil: first.leaseUntil + HEARTBEAT_MS }
+    queue.renew(taken)
+    expect(afterRestart.find("t")).toEqual(taken)
+    const soon = { ...taken, leaseUntil: taken.leaseUntil + 1 }
+    queue.renew(soon)
+    expect(queue.find("t")).toEqual(soon)
+    expect(afterRestart.find("t")).toEqual(taken)
+    for (const byMs of [HEARTBEAT_MS, -MINUTE_MS]) {
+      const renewed = { ...taken, leaseUntil: taken.leaseUntil + byMs }
+      queue.renew(renewed)
+      expect(afterRestart.find("t")).toEqual(renewed)
+    }
+    const anew = { ...taken, boot: "another" }
+    queue.renew(anew)
+    expect(afterRestart.find("t")).toEqual(anew)
+  })
+})
+
+it("the row of a short run stays until another task is added or it is flushed", async () => {
+  await withTakenTask((queue, afterRestart) => {
+    queue.remove("t")
+    expect([queue.find("t"), queue.all(), queue.ofJob("j"), queue.underWay()]).toEqual([
+      null,
+      [],
+      [],
+      [],
+    ])
+    expect(afterRestart.find("t")).toMatchObject({ state: "starting" })
+    queue.add(newTask({ ...message, id: "u" }))
+    expect(afterRestart.all()).toMatchObject([{ id: "u" }])
+  })
+  await withTakenTask((queue, afterRestart) => {
+    queue.remove("t")
+    queue.flush()
+    expect([afterRestart.all(), queue.isEmpty()]).toEqual([[], true])
+  })
+})
+
+it("a task that left is queued again as it is then", async () => {
+  await withTakenTask((queue) => {
+    queue.remove("t")
+    expect(queue.add(newTask(message))).toBe(true)
+    expect(queue.find("t")).toMatchObject({ state: "ready", fence: null, slot: null })
+  })
+})
+
+it("what a release came to is known in memory, and released again where that is lost", async () => {
+  await withTakenTask((queue, afterRestart) => {
+    queue.saveRequest("media", { number: 1, isOpen: true })
+    queue.markUsed("media", 7)
+    queue.markUsed("media", 8)
+    queue.markUsed("light", 7)
+    queue.keepUsed("media", [8])
+    queue.holdRequest("media", { number: 2, isOpen: false })
+    expect([queue.usedAllocations("media"), queue.usedAllocations("light")]).toEqual([[8], [7]])
+    expect(queue.lastRequest("media")).toEqual({ number: 2, isOpen: false })
+    expect(afterRestart.usedAllocations("media")).toEqual([7, 8])
+    expect(afterRestart.lastRequest("media")).toEqual({ number: 1, isOpen: true })
+    queue.flush()
+    expect(afterRestart.usedAllocations("media")).toEqual([8])
+    expect(afterRestart.lastRequest("media")).toEqual({ number: 2, isOpen: false })
+  })
+})
+
+it("asks a pool that has a ready task, a used slot or an open request, and no other", async () => {
+  await withTakenTask((queue) => {
+    expect(queue.pools()).toEqual([])
+    queue.add(newTask({ ...message, id: "ready", pool: "light" }))
+    queue.markUsed("fetch", 1)
+    queue.saveRequest("lookup", { number: 1, isOpen: true })
+    queue.saveRequest("speech", { number: 1, isOpen: false })
+    expect(queue.pools().toSorted()).toEqual(["fetch", "light", "lookup"])
+    queue.holdRequest("speech", { number: 2, isOpen: true })
+    expect(queue.pools()).toContain("speech")
   })
 })

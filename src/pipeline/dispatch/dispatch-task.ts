@@ -134,7 +134,7 @@ async function post(
     }
     if ("accepted" in result) {
       // A heartbeat may have come before the answer, and then the lease counts from there.
-      if (isDispatching(posted)) queue.save(runningTask(posted, result.accepted, Date.now()))
+      if (isDispatching(posted)) queue.hold(runningTask(posted, result.accepted, Date.now()))
       return "running"
     }
     const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX

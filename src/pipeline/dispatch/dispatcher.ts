@@ -64,9 +64,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
-    await this.#arm(accountId)
     // The message of a task comes beside its call, and often after its end.
     const open = tasks.filter(({ id }) => !this.#left.has(id))
+    if (open.length === 0) return
+    await this.#arm(accountId)
     for (const task of open) {
       this.#queue.add(newTask(task))
       // A claim would have said so in D1.
@@ -74,8 +75,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     }
     this.#notes.noteLater(accountId)
     // What a blocked task waits for may have come while the call was on its way.
-    const isAnyBlocked = open.some((task) => task.blocked)
-    if (isAnyBlocked) this.#inBackground(this.tasksEnded(accountId, []))
+    if (open.some((task) => task.blocked)) this.#inBackground(this.tasksEnded(accountId, []))
     else this.#pump(accountId)
   }
 
@@ -84,7 +84,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const task = this.#queue.find(taskId)
     if (task && task.fence === fence && isPosted(task)) {
       if (task.boot !== null && task.boot !== boot) return false
-      this.#queue.save(runningTask(task, boot, Date.now()))
+      this.#queue.renew(runningTask(task, boot, Date.now()))
       if (task.boot === null) this.#notes.taskTaken(accountId, task)
       if (progress) this.#watchers.progressed({ id: taskId, jobId }, progress)
       return true
@@ -178,6 +178,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     await doOrLog("dispatcher.expire_failed", {}, () => this.#expire(accountId))
     this.#pump(accountId)
     this.#notes.noteLater(accountId)
+    this.#queue.flush()
     if (!this.#queue.isEmpty() || this.#queue.hasUsedAllocations()) await this.#arm(accountId)
   }
 

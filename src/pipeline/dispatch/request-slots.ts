@@ -65,8 +65,7 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
           for (const task of await requestOnce(accountId, pool)) start(task)
         })
       }
-      const pools = new Set([...Object.keys(POOLS), ...queue.pools()])
-      await Promise.all([...pools].map(requestFromPool))
+      await Promise.all(queue.pools().map(requestFromPool))
     },
   }
 }
@@ -94,17 +93,22 @@ async function requestFrom(
   const last = queue.lastRequest(pool)
   if (wanted === 0 && released.length === 0 && !last?.isOpen) return []
   const number = nextRequestNumber(last?.number ?? 0, Date.now())
-  queue.saveRequest(pool, { number, isOpen: true })
+  // One that only releases is made again where it is lost, since what it releases stays known.
+  if (wanted === 0) queue.holdRequest(pool, { number, isOpen: true })
+  else queue.saveRequest(pool, { number, isOpen: true })
   const request = { ...wish, number, released }
   const allocations = await env.POOL.getByName(pool).requestSlots(pool, request)
   if (allocations === null) return []
-  if (wanted === 0) queue.saveRequest(pool, { number, isOpen: false })
   const ids = allocations.map(({ id }) => id)
   queue.keepUsed(pool, ids)
   const used = new Set(queue.usedAllocations(pool))
   const offers = allocations.filter(({ id }) => !used.has(id))
   const now = Date.now()
-  return queue.ready(offers.length, now, pool).flatMap((task, index) => {
+  const tasks = queue.ready(offers.length, now, pool)
+  // It has nothing more to allocate, and allocated nothing in vain.
+  const isMet = offers.length >= wanted && tasks.length === offers.length
+  if (wanted === 0 || isMet) queue.holdRequest(pool, { number, isOpen: false })
+  return tasks.flatMap((task, index) => {
     const offer = offers[index]
     if (!offer) return []
     queue.markUsed(pool, offer.id)
