@@ -50,24 +50,21 @@ const config = z.custom<Config>()
 
 /**
  * Turns Miniflare's configuration of one Worker into one that needs no Miniflare: variables and
- * secrets come from workerd's environment (`names` beside those of wrangler.toml), every way out is
- * an address that a start gives, and what the Worker does not use is not there.
+ * secrets, which are those of `names`, come from workerd's environment, every way out is an address
+ * that a start gives, and what the Worker does not use is not there.
  */
 export function adapt(
   given: unknown,
   names: readonly string[],
-): { config: Config; disks: Record<string, string>; variables: Record<string, string> } {
+): { config: Config; disks: Record<string, string> } {
   const { services, extensions, ...rest } = captured.parse(given)
   const main = services.find(({ name }) => name === MAIN)?.worker
   if (!main) throw new Error(`Miniflare's configuration has no ${MAIN}`)
-  const variables: Record<string, string> = {}
-  for (const { name, text } of main.bindings) if (text !== undefined) variables[name] = text
-  const fromEnvironment = [...new Set([...Object.keys(variables), ...names])]
   const adapted = {
     ...main,
     bindings: [
       ...main.bindings.filter(({ text }) => text === undefined),
-      ...fromEnvironment.map((name) => ({ name, fromEnvironment: name })),
+      ...[...new Set(names)].map((name) => ({ name, fromEnvironment: name })),
       ...Object.entries(WAYS_OUT).map(([name, way]) => ({ name, service: { name: way } })),
     ],
     globalOutbound: { name: OUTBOUND },
@@ -91,7 +88,6 @@ export function adapt(
       v8Flags: V8_FLAGS,
     }),
     disks,
-    variables,
   }
 }
 

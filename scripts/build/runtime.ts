@@ -1,7 +1,12 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { Log, LogLevel, Miniflare, convertV4MiniflareOptions, serializeConfig } from "miniflare"
-import { unstable_getMiniflareWorkerOptions, unstable_splitSqlQuery } from "wrangler"
+import {
+  unstable_getMiniflareWorkerOptions,
+  unstable_readConfig,
+  unstable_splitSqlQuery,
+} from "wrangler"
+import { z } from "zod"
 import { settingNames, workerSecretNames } from "../../src/settings.ts"
 import type { Migrations } from "../local/control.ts"
 import type { RuntimeRecord } from "../local/runtime-record.ts"
@@ -11,6 +16,8 @@ import { findWorkerd } from "./find-workerd.ts"
 import { logPatch } from "./log-patch.ts"
 import { r2Patch } from "./r2-patch.ts"
 import { bundleWorker } from "./worker.ts"
+
+const wranglerConfig = z.object({ vars: z.record(z.string(), z.coerce.string()) })
 
 /** What workerd is started with. */
 export type RuntimeBuild = {
@@ -40,8 +47,10 @@ export async function buildRuntime(folder: string): Promise<RuntimeBuild> {
     resourcePersistencePath: state,
     workers: [{ ...workerOptions, modules }],
   })
-  const names = [...settingNames, ...workerSecretNames]
-  const { config, disks, variables } = adapt(captured, names)
+  // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
+  const { vars: variables } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
+  const names = [...Object.keys(variables), ...settingNames, ...workerSecretNames]
+  const { config, disks } = adapt(captured, names)
   return {
     config: serializeConfig(config),
     record: { program: findWorkerd(), disks, variables, migrations: readMigrations("migrations") },
