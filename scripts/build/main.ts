@@ -6,15 +6,15 @@ import { buildRuntime } from "./runtime.ts"
 
 // Bundles all that the service runs: the start script, the service, the runner and workerd's
 // configuration with the Worker in it. As a process of its own, since what it takes is not to stay.
+// There is no secret in what it makes: whoever may read the clone may start a service of it.
 
 /** A folder changes with the files that come and go in it. */
 const MIGRATIONS = "migrations"
 /** What stands for the packages, which are not looked at file by file. */
 const PACKAGES = ["package-lock.json", "node_modules/.lathe-packages"]
 
-const folder = join(BUILT.folder, "building")
-mkdirSync(folder, { recursive: true, mode: 0o700 })
-const room = mkdtempSync(join(folder, "of-"))
+const begunAt = Date.now()
+const room = makeRoom()
 try {
   const [start, service, front, runner, runtime, own] = await Promise.all([
     bundleProgram("scripts/start.ts"),
@@ -32,9 +32,25 @@ try {
   put(BUILT.runner, runner.contents)
   put(BUILT.workerd, runtime.config)
   put(BUILT.runtime, JSON.stringify(runtime.record))
-  writeStamp(lookAtAll([...inputs, ...PACKAGES]))
+  writeStamp(lookAtAll([...inputs, ...PACKAGES], begunAt))
+} catch (error) {
+  // What esbuild does not understand it has shown already.
+  if (!(error instanceof Error && "errors" in error)) throw error
+  process.exitCode = 1
 } finally {
   rmSync(room, { recursive: true, force: true })
+}
+
+function makeRoom(): string {
+  const folder = join(BUILT.folder, "building")
+  try {
+    mkdirSync(folder, { recursive: true })
+    return mkdtempSync(join(folder, "of-"))
+  } catch (error) {
+    const advice = "run `npm run setup` as the user whose clone this is, and start again"
+    console.error(`${folder} cannot be written: ${advice}. (${String(error)})`)
+    process.exit(1)
+  }
 }
 
 function isOwn(path: string): boolean {
@@ -44,6 +60,6 @@ function isOwn(path: string): boolean {
 /** Puts a file in place as a whole, since a service may be starting from it. */
 function put(path: string, contents: string | Uint8Array): void {
   const made = join(room, "made")
-  writeFileSync(made, contents, { mode: 0o600 })
+  writeFileSync(made, contents)
   renameSync(made, path)
 }

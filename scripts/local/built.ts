@@ -36,15 +36,25 @@ export function isBuilt(): boolean {
   }
 }
 
-/** What these files are like now, as `writeStamp` takes it. */
-export function lookAtAll(paths: string[]): Record<string, string> {
-  return Object.fromEntries(paths.map((path) => [path, lookAt(path)]))
+/**
+ * What these files are like, as `writeStamp` takes it: one that was changed after `begunAt`, while
+ * all was built, counts as another than what was built of.
+ */
+export function lookAtAll(paths: string[], begunAt: number): Record<string, string> {
+  const now = Date.now()
+  return Object.fromEntries(
+    paths.map((path) => {
+      const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+      const isLater = changedAt >= begunAt && changedAt <= now
+      return [path, isLater ? "changed meanwhile" : lookAt(path)]
+    }),
+  )
 }
 
 /** Says that all is built, of files that were like this before that. */
 export function writeStamp(stamp: Record<string, string>): void {
   const made = `${STAMP}.${process.pid}`
-  writeFileSync(made, JSON.stringify(stamp), { mode: 0o600 })
+  writeFileSync(made, JSON.stringify(stamp))
   renameSync(made, STAMP)
 }
 

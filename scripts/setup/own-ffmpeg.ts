@@ -45,15 +45,19 @@ export async function ensureOwnFfmpeg(): Promise<void> {
 
 /**
  * Says, once for this clone, that an own build makes short work faster where there could be one:
- * where `marker` does not exist, which it makes.
+ * where `marker` does not exist, which it makes. Who may not write it may not build one either.
  */
 export async function adviseOwnFfmpeg(tools = mediaTools(), marker = ADVISED): Promise<void> {
   if (tools.ffmpeg !== "ffmpeg" || !existsSync(APT_CACHE) || existsSync(marker)) return
+  try {
+    await mkdir(dirname(marker), { recursive: true })
+    await writeFile(marker, "")
+  } catch {
+    return
+  }
   console.log(
     "The system's ffmpeg takes longer to start than short work lasts: `npm run setup -- --ffmpeg` builds one that starts at once.",
   )
-  await mkdir(dirname(marker), { recursive: true })
-  await writeFile(marker, "")
 }
 
 async function installPackages(): Promise<void> {

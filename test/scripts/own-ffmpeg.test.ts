@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterEach, expect, test, vi } from "vitest"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
@@ -22,6 +23,15 @@ test.skipIf(LACK !== "")(
     expect(said.mock.calls).toEqual([[expect.stringContaining("npm run setup -- --ffmpeg")]])
   },
 )
+
+test("who may not write to the clone is told nothing, and starts", async () => {
+  await using folder = await makeTempFolder("advice")
+  const said = vi.spyOn(console, "log").mockImplementation(() => undefined)
+  const file = join(folder.path, "no-folder")
+  await writeFile(file, "")
+  await adviseOwnFfmpeg(SYSTEM, join(file, "advised"))
+  expect(said).not.toHaveBeenCalled()
+})
 
 test("who uses another is told nothing", async () => {
   await using folder = await makeTempFolder("advice")
