@@ -1,12 +1,17 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { join } from "node:path"
-import { expect, test, vi } from "vitest"
+import { beforeAll, expect, test, vi } from "vitest"
 import { startFront } from "../../scripts/local/front/start.ts"
 import { freePort } from "../../scripts/local/ports.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { ensureBuilt } from "../../scripts/setup/build.ts"
 
 const WAIT = { timeout: 20_000 }
+const BUILD_MS_MAX = 180_000
+
+// The front's thread runs what set-up bundles.
+beforeAll(() => ensureBuilt(), BUILD_MS_MAX)
 
 test("until the service is up, each request hears to come again, whoever listens behind", async () => {
   await using opened = new AsyncDisposableStack()
