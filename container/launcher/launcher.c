@@ -17,7 +17,7 @@
  *   launcher --wait        inside such a sandbox, waits for its options and its program: see order.c
  * --no-stdout              what the tool says on stdout is lost; of an order only
  *
- *   launcher --count --uid N   prints how many processes and threads that user has
+ *   launcher --count -- N...   prints how many processes and threads each of these users has
  *   launcher --probe       prints what this kernel offers
  */
 #define _GNU_SOURCE
@@ -59,8 +59,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (order.is_count) {
-    if (order.has_uid) become(order.uid);
-    printf("%llu\n", (unsigned long long)count_others());
+    print_counts(order.program);
     return 0;
   }
   if (order.is_waiting) await_order(&order);

@@ -68,13 +68,14 @@ void give_up_privileges(void);
 
 /* options.c */
 void read_options(struct order *order, int argc, char **argv);
+uid_t read_uid(const char *name, const char *value);
 
 /* order.c */
 void await_order(struct order *order);
 void report_begin(void);
 
 /* processes.c */
-rlim_t count_others(void);
+void print_counts(char **uids);
 void limit_processes(rlim_t more);
 
 /* reach.c */

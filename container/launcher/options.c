@@ -32,8 +32,8 @@ void read_options(struct order *order, int argc, char **argv) {
     read_value(order, argv[i], argv[i + 1]);
     i++;
   }
-  if (order->is_probe || order->is_count || order->is_waiting) return;
-  if (i + 1 >= argc) fail_with(EINVAL, "no program is named");
+  if (order->is_probe || order->is_waiting) return;
+  if (i + 1 >= argc) fail_with(EINVAL, order->is_count ? "--count" : "no program is named");
   order->program = argv + i + 1;
 }
 
@@ -62,11 +62,15 @@ static void read_value(struct order *order, const char *name, const char *value)
   } else if (strcmp(name, "--more-processes") == 0) {
     order->more_processes = (rlim_t)number(name, value, 1ULL << 30);
   } else if (strcmp(name, "--uid") == 0) {
-    order->uid = (uid_t)number(name, value, 0xfffffffeULL);
+    order->uid = read_uid(name, value);
     order->has_uid = true;
   } else if (!read_limit(order, name, value)) {
     fail_with(EINVAL, name);
   }
+}
+
+uid_t read_uid(const char *name, const char *value) {
+  return (uid_t)number(name, value, 0xfffffffeULL);
 }
 
 static bool read_limit(struct order *order, const char *name, const char *value) {

@@ -7,11 +7,13 @@
 #include "launcher.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define COUNT_MAX (1u << 22)
 
+static rlim_t count_others(void);
 static rlim_t count_processes(void);
 static bool can_fork_below(rlim_t limit);
 static void set_limit(rlim_t limit, bool is_final);
@@ -20,8 +22,28 @@ void limit_processes(rlim_t more) {
   set_limit(count_others() + more, true);
 }
 
+/*
+ * A line for each user, "?" where it cannot be said. Each is a child's work: who became one user
+ * becomes no other.
+ */
+void print_counts(char **uids) {
+  for (; *uids; uids++) {
+    int status = 0;
+    pid_t child = fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+      become(read_uid("--count", *uids));
+      printf("%llu\n", (unsigned long long)count_others());
+      _exit(fflush(stdout) == 0 ? 0 : EXIT_NOT_LAUNCHED);
+    }
+    if (waitpid(child, &status, 0) == child && status == 0) continue;
+    printf("?\n");
+    if (fflush(stdout) != 0) fail("--count");
+  }
+}
+
 /* Processes and threads of this user beside this process. */
-rlim_t count_others(void) { return count_processes() - 1; }
+static rlim_t count_others(void) { return count_processes() - 1; }
 
 static rlim_t count_processes(void) {
   rlim_t below = 0, above = 1;

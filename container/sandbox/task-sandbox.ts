@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process"
 import { lstat } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { promisify } from "node:util"
 import { log } from "../log.ts"
+import { countProcesses } from "./count-processes.ts"
 import { openPlace } from "./place.ts"
 import type { PlacedTool } from "./place.ts"
-import { PROGRAMS } from "./programs.ts"
 import type { Place, Sandbox, TaskSandbox } from "./sandbox.ts"
 import { findLeftWorkspaces, makeWorkspace, removeWorkspace } from "./workspace.ts"
 
@@ -43,7 +41,7 @@ export async function prepareTaskSandbox(
     const folder = await makeWorkspace(workDir, run, opened.uid)
     return { ...opened, place: openPlace(opened, folder, tools) }
   } catch (error) {
-    await closeTaskSandbox(opened, null)
+    void release(opened.uid, null)
     throw error
   }
 }
@@ -60,6 +58,11 @@ export async function closeTaskSandbox(
   const folder = workspace ?? place?.folder ?? null
   const isRemoved = folder === null || (await tryRemoving(folder))
   void release(uid, isRemoved ? null : folder, folder === null ? undefined : rest(givenUp))
+}
+
+/** Releases the user id of a sandbox in which nothing was started, of which nothing can be left. */
+export function dropTaskSandbox({ uid }: TaskSandbox): void {
+  letGo(uid)
 }
 
 /**
@@ -108,6 +111,10 @@ async function release(
       left = null
     }
   }
+  letGo(uid)
+}
+
+function letGo(uid: number | null): void {
   if (uid === null) return
   const holds = (holdsByUid.get(uid) ?? 0) - 1
   if (holds > 0) holdsByUid.set(uid, holds)
@@ -126,20 +133,5 @@ async function tryRemoving(workspace: string): Promise<boolean> {
   } catch (error) {
     log("error", "workspace.left", { name: basename(workspace), error: String(error) })
     return false
-  }
-}
-
-/** Processes of a user, as the kernel counts them; infinitely many where that cannot be found out. */
-async function countProcesses(uid: number | null): Promise<number> {
-  // Where the runner is not root, its tools share its user, and no id is given to anybody.
-  if (uid === null || uid === 0 || process.getuid?.() !== 0) return 0
-  try {
-    const { stdout } = await promisify(execFile)(PROGRAMS.launcher, ["--count", "--uid", `${uid}`])
-    const count = Number.parseInt(stdout, 10)
-    if (count > 0) log("warn", "user.busy", { uid, processes: count })
-    return Number.isNaN(count) ? Number.POSITIVE_INFINITY : count
-  } catch (error) {
-    log("warn", "user.busy", { uid, error: String(error) })
-    return Number.POSITIVE_INFINITY
   }
 }

@@ -5,7 +5,7 @@ import type { TaskFailure } from "../failures.ts"
 import { log } from "../log.ts"
 import type { Places } from "../sandbox/places.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
-import { closeTaskSandbox, openTaskSandbox } from "../sandbox/task-sandbox.ts"
+import { closeTaskSandbox, dropTaskSandbox, openTaskSandbox } from "../sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../sandbox/workspace.ts"
 import type { RunnerSettings } from "../settings.ts"
 import type { ParsedTask, RunnableTask } from "../tasks/registry.ts"
@@ -63,7 +63,7 @@ export async function runTask(
   const report: FinalReport | null = isTooLarge
     ? { kind: "failed", processing_seconds: 0, ...tooLarge(order, room.inputBytesMax) }
     : await runInWorkspace(context, run, control)
-  if (isTooLarge) await closeTaskSandbox(taskSandbox, null)
+  if (isTooLarge) dropTaskSandbox(taskSandbox)
   status.state = "done"
   status.phase = "reporting"
   control.onReleased()

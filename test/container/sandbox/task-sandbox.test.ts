@@ -6,8 +6,10 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { describeSandbox } from "../../../container/sandbox/choose.ts"
+import { countProcesses } from "../../../container/sandbox/count-processes.ts"
 import {
   closeTaskSandbox,
+  dropTaskSandbox,
   openTaskSandbox,
   removeLeftWorkspaces,
 } from "../../../container/sandbox/task-sandbox.ts"
@@ -78,7 +80,7 @@ test("a workspace that cannot be removed keeps its user, and is tried again", as
   await free()
   await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
   await expect.poll(() => reopen(second.uid), PATIENT).toBe(first.uid)
-  await closeTaskSandbox(second, null)
+  dropTaskSandbox(second)
 })
 
 test("a user with a process that survived is given to no other task", async ({ skip }) => {
@@ -94,7 +96,17 @@ test("a user with a process that survived is given to no other task", async ({ s
   expect(second.uid).toBe(uid + 1)
   survivor.kill("SIGKILL")
   await expect.poll(() => reopen(second.uid), PATIENT).toBe(uid)
-  await closeTaskSandbox(second, null)
+  dropTaskSandbox(second)
+})
+
+test("users are counted together, and each has its own number", async ({ skip }) => {
+  if (!isRoot) return skip("only root looks at other users")
+  const uid = (sandbox.firstUid ?? 0) + 300
+  const survivor = spawn("sleep", ["60"], { uid, gid: uid, stdio: "ignore" })
+  await once(survivor, "spawn")
+  const asked = [uid + 1, uid, uid + 2, uid].map(countProcesses)
+  expect(await Promise.all(asked)).toEqual([0, 1, 0, 1])
+  survivor.kill("SIGKILL")
 })
 
 test("users of workspaces that are left are given to no task before these are gone", async ({
@@ -112,13 +124,13 @@ test("users of workspaces that are left are given to no task before these are go
   await free()
   await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
   await expect.poll(() => reopen(opened.uid), PATIENT).toBe(uid)
-  await closeTaskSandbox(opened, null)
+  dropTaskSandbox(opened)
 })
 
 /** The user that the next task would get, which is released again. */
-async function reopen(held: number | null): Promise<number | null> {
+function reopen(held: number | null): number | null {
   const opened = openTaskSandbox(sandbox)
   if (opened.uid === held) throw new Error("A user was given twice.")
-  await closeTaskSandbox(opened, null)
+  dropTaskSandbox(opened)
   return opened.uid
 }
