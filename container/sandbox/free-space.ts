@@ -21,8 +21,9 @@ export function diskOf(folder: string): DiskBytes | null {
 }
 
 /** Throws where a folder's disk has less than so many bytes free. */
-export async function requireFreeBytes(folder: string, bytes: number): Promise<void> {
-  if ((await freeBytesOf(folder)) >= bytes) return
+export function requireFreeBytes(folder: string, bytes: number): void {
+  const disk = diskOf(folder)
+  if (disk === null || disk.free >= bytes) return
   throw new RunnerError("disk_full", "The disk has no room for the inputs at the moment.")
 }
 

@@ -22,7 +22,7 @@ export async function probeByEnds(context: RunContext): Promise<Probed | null> {
   if (!input || input.size_bytes < ENDS_BYTES_MIN) return null
   if (!canWatchReads(taskSandbox.sandbox)) return null
   status.phase = "downloading"
-  await requireFreeBytes(workspace, input.size_bytes + settings.limits.diskReserveBytes)
+  requireFreeBytes(workspace, input.size_bytes + settings.limits.diskReserveBytes)
   const stop = new AbortController()
   const signal = AbortSignal.any([context.signal, stop.signal])
   const path = pathIn(workspace, input.name)

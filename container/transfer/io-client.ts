@@ -12,6 +12,8 @@ export type IoRequest = {
   headers?: Record<string, string>
   body?: string | Blob | Uint8Array<ArrayBuffer>
   signal: AbortSignal
+  /** Whether the answer is small, so that it may come as a whole; for a string or bytes it does. */
+  isSmall?: boolean
   /** Statuses beside 2xx that whoever sends it has an answer to. */
   answered?: readonly number[]
 }
@@ -34,8 +36,8 @@ export type TransferContext = { io: IoClient; signal: AbortSignal }
 const RETRIABLE = new Set([408, 425, 429])
 
 /**
- * Opens the client of one task; it aborts `kill` when the Worker no longer wants the task's run. Bytes
- * go by `ioSocket` where there is one.
+ * Opens the client of one task; it aborts `kill` when the Worker no longer wants the task's run. What
+ * is sent from memory goes by `ioSocket` where there is one, and so does what comes as a whole.
  */
 export function openIoClient(
   order: TaskOrder,
@@ -82,7 +84,8 @@ export function openIoClient(
 }
 
 async function send(url: string, request: IoRequest, ioSocket: string | null): Promise<Response> {
-  const { method = "GET", headers = {}, body, signal } = request
-  if (!(body instanceof Uint8Array)) return await fetch(url, { ...request, redirect: "error" })
-  return await sendBytes(url, { method, headers, bytes: body, signal, socketPath: ioSocket })
+  const { method = "GET", headers = {}, body, signal, isSmall = body !== undefined } = request
+  if (!isSmall || body instanceof Blob) return await fetch(url, { ...request, redirect: "error" })
+  const bytes = typeof body === "string" ? Buffer.from(body) : body
+  return await sendBytes(url, { method, headers, bytes, signal, socketPath: ioSocket })
 }

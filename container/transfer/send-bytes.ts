@@ -1,40 +1,57 @@
 import { request as requestHttp } from "node:http"
 import type { IncomingMessage } from "node:http"
 import { request as requestHttps } from "node:https"
-import { text } from "node:stream/consumers"
+import { buffer } from "node:stream/consumers"
+
+type SmallRequest = {
+  method: string
+  headers: Record<string, string>
+  /** None: the request has no body. */
+  bytes?: Uint8Array | undefined
+  signal: AbortSignal
+  /** Where the server listens, whatever the URL says. */
+  socketPath: string | null
+}
+
+/** What a connection fails with that the server closed while it idled. */
+const CLOSED = new Set(["ECONNRESET", "EPIPE"])
 
 /**
- * Sends bytes as they lie in memory, where `fetch` copies them, and answers once the response is
- * there; its body is read as a text.
+ * Sends bytes as they lie in memory, where `fetch` copies them, and answers once the whole response is
+ * there, which should be small.
  */
-export async function sendBytes(
-  url: string,
-  request: {
-    method: string
-    headers: Record<string, string>
-    bytes: Uint8Array
-    signal: AbortSignal
-    /** Where the server listens, whatever the URL says. */
-    socketPath: string | null
-  },
-): Promise<Response> {
-  const { method, headers, bytes, signal, socketPath } = request
+export async function sendBytes(url: string, request: SmallRequest): Promise<Response> {
+  const { signal } = request
   signal.throwIfAborted()
-  const open = url.startsWith("https:") ? requestHttps : requestHttp
-  const outgoing = open(url, {
-    method,
-    headers: { ...headers, "content-length": bytes.length },
-    signal,
-    ...(socketPath !== null && { socketPath }),
-  })
   try {
-    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-      outgoing.once("response", resolve).on("error", reject).end(bytes)
-    })
-    const body = await text(incoming)
-    return new Response(body, { status: incoming.statusCode ?? 0 })
+    const incoming = await send(url, request)
+    const body = await buffer(incoming)
+    const status = incoming.statusCode ?? 0
+    return new Response(body.length > 0 ? body : null, { status })
   } catch (error) {
     signal.throwIfAborted()
     throw error
+  }
+}
+
+/** A connection that was kept may be gone when it is used again: then another one is made. */
+async function send(url: string, request: SmallRequest, isFresh = false): Promise<IncomingMessage> {
+  const { method, headers, bytes, signal, socketPath } = request
+  const open = url.startsWith("https:") ? requestHttps : requestHttp
+  const outgoing = open(url, {
+    method,
+    headers: { ...headers, ...(bytes && { "content-length": bytes.length }) },
+    signal,
+    ...(isFresh && { agent: false }),
+    ...(socketPath !== null && { socketPath }),
+  })
+  try {
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once("response", resolve).on("error", reject).end(bytes)
+    })
+  } catch (error) {
+    const isClosed = error instanceof Error && "code" in error && CLOSED.has(String(error.code))
+    if (isFresh || !outgoing.reusedSocket || !isClosed || signal.aborted) throw error
+    return await send(url, request, true)
   }
 }

@@ -7,6 +7,8 @@ import type { IoRequest, TransferContext } from "./io-client.ts"
 import { mapWithConcurrency, retry, transferRetryPolicy } from "./promises.ts"
 
 const CRC_BUFFER_BYTES = 1024 * 1024
+/** A file up to this size is read into memory, which costs less than to send it as it is read. */
+const SMALL_BYTES_MAX = 1024 * 1024
 
 const uploadCreated = z.object({ upload_id: z.string().min(1) })
 const partStored = z.object({ etag: z.string().min(1) })
@@ -22,7 +24,13 @@ export type OutgoingFile = {
 /** Uploads a file as an output, in parts of equal size where it is larger than one part. */
 export async function uploadOutput(context: TransferContext, output: OutgoingFile): Promise<void> {
   await using handle = await openPlainFile(output.path)
-  await uploadBlob(context, output, await blobOf(handle, output.path))
+  const { size } = await handle.stat()
+  if (size > Math.min(SMALL_BYTES_MAX, output.partBytes)) {
+    await uploadBlob(context, output, await blobOf(handle, output.path))
+    return
+  }
+  const bytes = new Uint8Array(await handle.readFile())
+  await uploadBytes(context, { ...output, bytes })
 }
 
 /** Uploads a member of a bundle; returns its size and the CRC-32 that an archive needs. */
