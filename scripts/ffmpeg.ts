@@ -10,6 +10,11 @@ const USAGE =
 await runScript(async () => {
   const [task, has = "ffmpeg", lacks = mediaTools().ffmpeg, ...more] = readWords()
   if (task !== "differences" || more.length > 0) throw new CliError(USAGE)
+  if (has === lacks) {
+    throw new CliError(
+      "Lathe uses the system's ffmpeg: build its own by `npm run setup -- --ffmpeg`, or name two programs.",
+    )
+  }
   try {
     console.log(toMarkdown(await findDifferences(has, lacks)))
   } catch (error) {

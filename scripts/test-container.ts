@@ -8,7 +8,7 @@ import { flite } from "./setup/flite.ts"
 import { tryStep } from "./setup/step.ts"
 
 const CONFIG = ["--config", "vitest.image.config.ts"]
-const TESTS_MS_MAX = 480_000
+const TESTS_MS_MAX = 900_000
 
 await runScript(async () => {
   const found = await findEngine()
