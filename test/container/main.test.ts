@@ -42,6 +42,8 @@ function launch(more: Record<string, string>, stderr: "pipe" | "inherit"): Child
   const environment = {
     RUNNER_PORT: "0",
     RUNNER_CAPACITY: "1",
+    // Sandboxes that wait have workspaces there too.
+    RUNNER_PLACES_MAX: "0",
     WORK_DIR: workDir,
     ANNOUNCE_URL: `${worker.origin}/io/announcement/reports`,
     ANNOUNCE_TOKEN: io.token,
