@@ -36,6 +36,8 @@ export type Harness = {
   workspaces(): Promise<string[]>
   shutDown(): Promise<void>
   close(): Promise<void>
+  /** Closes it; throws where a task has left its workspace. */
+  closeClean(): Promise<void>
 }
 
 /** The sandbox is chosen once for all runners of a test file. */
@@ -84,6 +86,11 @@ export async function startHarness(
       ioServer.close()
       server.close()
       await rm(workDir, { recursive: true, force: true })
+    },
+    async closeClean() {
+      const left = await harness.workspaces()
+      await harness.close()
+      if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
     },
   }
   return harness

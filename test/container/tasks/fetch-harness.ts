@@ -44,10 +44,11 @@ export async function startFetchHarness(
       return finish({ kind: "metadata", url, run_seconds_max: 30 }, more)
     },
     async [Symbol.asyncDispose]() {
-      const left = await harness.workspaces()
-      await harness.close()
-      await site.close()
-      if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+      try {
+        await harness.closeClean()
+      } finally {
+        await site.close()
+      }
     },
   }
 }

@@ -23,9 +23,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  const left = await harness.workspaces()
-  await harness.close()
-  if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+  await harness.closeClean()
 })
 
 afterAll(async () => await rm(folder, { recursive: true }))

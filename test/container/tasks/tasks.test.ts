@@ -15,9 +15,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  const left = await harness.workspaces()
-  await harness.close()
-  if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+  await harness.closeClean()
 })
 
 afterAll(() => {

@@ -83,10 +83,11 @@ export async function startNormalizeHarness(): Promise<NormalizeHarness> {
       return { result, path: made }
     },
     async [Symbol.asyncDispose]() {
-      const left = await harness.workspaces()
-      await harness.close()
-      await rm(folder, { recursive: true, force: true })
-      if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+      try {
+        await harness.closeClean()
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
     },
   }
 }

@@ -84,10 +84,11 @@ export async function startRenderHarness(
       return { result, paths }
     },
     async [Symbol.asyncDispose]() {
-      const left = await harness.workspaces()
-      await harness.close()
-      await rm(folder, { recursive: true, force: true })
-      if (left.length > 0) throw new Error(`A workspace was left: ${left.join(", ")}.`)
+      try {
+        await harness.closeClean()
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
     },
   }
 }
