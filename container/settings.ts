@@ -118,7 +118,7 @@ const environment = z.object({
     .string()
     .default("")
     .transform((text) => text.split(":").filter((path) => path !== "")),
-  /** First of the user ids that tools run as where the runner is root; one has it, others go on behind. */
+  /** First of the user ids that tools run as where the runner is root, and the range is not another's. */
   SANDBOX_FIRST_UID: count.default(20_001),
   /** Lets tools run without a sandbox where the system supports none. */
   ALLOW_UNSANDBOXED: z.enum(["", "0", "1"]).default(""),

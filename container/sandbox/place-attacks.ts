@@ -8,8 +8,9 @@ import type { Sandbox } from "./sandbox.ts"
 const READABLE_MODE = 0o755
 
 /**
- * The paths of the attack programs. A tool user may lack access to the folder of this code, and then gets a copy. Without a user of
- * its own no copy is made, since the temporary folder may be mounted noexec.
+ * The paths of the attack programs. A tool user may lack access to the folder of this code, and then
+ * gets a copy. Without a user of its own no copy is made, since the temporary folder may be mounted
+ * noexec.
  */
 export async function placeAttacks({ firstUid }: Sandbox) {
   const built = { attack: PROGRAMS.attack, networkAttack: PROGRAMS.networkAttack }

@@ -48,7 +48,8 @@ export async function prepareTaskSandbox(
 
 /**
  * Removes the workspace of a task, if it has one, and ends what waits there. What cannot be removed
- * is set aside, and tried again. The user id is released when the workspace and all processes of that user are gone.
+ * is set aside, and tried again. The user id is released when the workspace and all processes of that
+ * user are gone.
  */
 export async function closeTaskSandbox(
   { uid, place }: TaskSandbox,

@@ -29,7 +29,8 @@ process.on("exit", () => {
 /**
  * Terminates the group of a process at the first of its limits, or when the signal aborts. `stop`
  * ends the supervision and returns the cause of a termination; `end` also looks at the workspace
- * once more, with `meter` where there is one already; `wasDiskFull` says whether the disk of the workspace had no space left at some time.
+ * once more, with `meter` where there is one already; `wasDiskFull` says whether the disk of the
+ * workspace had no space left at some time.
  */
 export function superviseProcess(
   child: ChildProcess,

@@ -13,7 +13,8 @@ export type UsageWatch = { stop(): void; end(): Promise<boolean> }
 
 /**
  * Measures a workspace five times a second, and once a second the deleted files that the process
- * working there keeps open. Calls back once when that exceeds the limit, and closes the meter at its end.
+ * working there keeps open. Calls back once when that exceeds the limit, and closes the meter at its
+ * end.
  */
 export function watchUsage(
   { meter, folder, pid }: { meter: Meter; folder: string; pid: number | undefined },
