@@ -11,6 +11,7 @@ import { settingNames, workerSecretNames } from "../../src/settings.ts"
 import type { Migrations } from "../local/control.ts"
 import type { RuntimeRecord } from "../local/runtime-record.ts"
 import { adapt } from "./adapt.ts"
+import { bundleD1, replaceD1 } from "./d1.ts"
 import { patchMiniflare } from "./miniflare-patch.ts"
 import { findWorkerd } from "./find-workerd.ts"
 import { logPatch } from "./log-patch.ts"
@@ -50,11 +51,12 @@ export async function buildRuntime(folder: string): Promise<RuntimeBuild> {
   // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
   const { vars: variables } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
   const names = [...Object.keys(variables), ...settingNames, ...workerSecretNames]
-  const { config, disks } = adapt(captured, names)
+  const d1 = await bundleD1()
+  const { config, disks } = adapt(replaceD1(captured, d1), names)
   return {
     config: serializeConfig(config),
     record: { program: findWorkerd(), disks, variables, migrations: readMigrations("migrations") },
-    inputs: [...inputs, "wrangler.toml"],
+    inputs: [...inputs, ...d1.inputs, "wrangler.toml"],
   }
 }
 
@@ -68,7 +70,7 @@ function readMigrations(folder: string): Migrations {
 }
 
 /** Has Miniflare write down what it would start workerd with, and start nothing. */
-async function captureConfig(
+export async function captureConfig(
   folder: string,
   options: Parameters<typeof convertV4MiniflareOptions>[0],
 ): Promise<unknown> {

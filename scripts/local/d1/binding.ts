@@ -1,0 +1,116 @@
+import type { Answer, Query, QueryResult, Value } from "./contract.ts"
+
+// Run in workerd as the module that makes a D1 binding, in place of workerd's own, which asks by HTTP:
+// what of D1's interface is used here, with the answers and errors of D1.
+
+type Namespace = { getByName(name: string): { query(queries: Query[]): Promise<Answer> } }
+
+type Rows = { success: true; results: Record<string, Value>[]; meta: QueryResult["meta"] }
+
+/** The binding of the database `name` of the objects of a namespace. */
+export function makeBinding({ objects, name }: { objects: Namespace; name: string }) {
+  return new D1Database(async (queries) => {
+    // Each request has to reach the object by itself.
+    const answer = await objects.getByName(name).query(queries).catch(toAnswer)
+    if ("results" in answer) return answer.results
+    throw new Error(`D1_ERROR: ${answer.error}`, { cause: new Error(answer.error) })
+  })
+}
+
+function toAnswer(error: unknown): Answer {
+  return { error: error instanceof Error ? error.message : String(error) }
+}
+
+type Send = (queries: Query[]) => Promise<QueryResult[]>
+
+class D1Database {
+  readonly #send: Send
+
+  constructor(send: Send) {
+    this.#send = send
+  }
+
+  prepare(sql: string): D1PreparedStatement {
+    return new D1PreparedStatement(this.#send, { sql, values: [] })
+  }
+
+  async batch(statements: D1PreparedStatement[]): Promise<Rows[]> {
+    const results = await this.#send(statements.map(({ query }) => query))
+    return results.map(toRows)
+  }
+
+  /** Runs statements that stand in a line each. */
+  async exec(sql: string): Promise<{ count: number; duration: number }> {
+    const lines = sql.trim().split("\n")
+    const results = await this.#send(lines.map((line) => ({ sql: line, values: [] })))
+    const duration = results.reduce((sum, { meta }) => sum + meta.duration, 0)
+    return { count: results.length, duration }
+  }
+}
+
+class D1PreparedStatement {
+  readonly #send: Send
+  readonly query: Query
+
+  constructor(send: Send, query: Query) {
+    this.#send = send
+    this.query = query
+  }
+
+  bind(...values: unknown[]): D1PreparedStatement {
+    return new D1PreparedStatement(this.#send, { ...this.query, values: values.map(toValue) })
+  }
+
+  async first(column?: string): Promise<unknown> {
+    const [row] = toRows(await this.#result()).results
+    if (!row) return null
+    if (column === undefined) return row
+    if (column in row) return row[column]
+    const cause = new Error("Column not found")
+    throw new Error(`D1_COLUMN_NOTFOUND: Column not found (${column})`, { cause })
+  }
+
+  async run(): Promise<Rows> {
+    return toRows(await this.#result())
+  }
+
+  async all(): Promise<Rows> {
+    return toRows(await this.#result())
+  }
+
+  async raw({ columnNames = false } = {}): Promise<Value[][]> {
+    const { columns, rows } = await this.#result()
+    return columnNames ? [columns, ...rows] : rows
+  }
+
+  async #result(): Promise<QueryResult> {
+    const [result] = await this.#send([this.query])
+    if (!result) throw new Error("D1_ERROR: no result")
+    return result
+  }
+}
+
+function toRows({ columns, rows, meta }: QueryResult): Rows {
+  const results = rows.map((row) => {
+    return Object.fromEntries(columns.map((column, at) => [column, row[at] ?? null]))
+  })
+  return { success: true, results, meta }
+}
+
+function toValue(value: unknown): Value {
+  if (typeof value === "string" || value === null) return value
+  if (typeof value === "number") return Number.isFinite(value) ? value : null
+  if (typeof value === "boolean") return value ? 1 : 0
+  if (value instanceof ArrayBuffer) return [...new Uint8Array(value)]
+  if (ArrayBuffer.isView(value)) {
+    return [...new Uint8Array(value.buffer, value.byteOffset, value.byteLength)]
+  }
+  if (isBytes(value)) return value
+  throw new Error(`D1_TYPE_ERROR: Type '${typeof value}' not supported`)
+}
+
+function isBytes(value: unknown): value is number[] {
+  return (
+    Array.isArray(value) && value.every((each) => Number.isInteger(each) && each >= 0 && each < 256)
+  )
+}
