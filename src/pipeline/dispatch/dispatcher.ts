@@ -64,7 +64,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
-    // The message of a task comes beside its call, and often after its end.
+    // A call that was lost may have come all the same, and the message of its task after its end.
     const open = tasks.filter(({ id }) => !this.#left.has(id))
     if (open.length === 0) return
     await this.#arm(accountId)

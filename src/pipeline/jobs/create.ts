@@ -11,7 +11,7 @@ import type { Admission, Creator, JobDraft } from "../../storage/job-drafts.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { fitDraft } from "../../storage/row-values.ts"
-import { sendJobMessage } from "../dispatch/job-messages.ts"
+import { queueJob } from "../dispatch/job-messages.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 
 /** `jobId` names the job that the request stands for; `replayed` where an earlier one made it. */
@@ -42,9 +42,9 @@ export async function findAccepted(
 }
 
 /**
- * Accepts a job: one batch makes it true, then a message and a call carry it to its dispatcher.
- * Losing either costs time only, since the sweep finds the job again. Where a request with the
- * same key came first meanwhile, its job is the answer.
+ * Accepts a job: one batch makes it true, then a call carries it to its dispatcher. Losing that costs
+ * time only, since the sweep finds the job again. Where a request with the same key came first
+ * meanwhile, its job is the answer.
  */
 export async function acceptJob(
   env: Env,
@@ -72,8 +72,7 @@ export async function acceptJob(
     const { id, weight, createdAt } = task
     return { id, jobId, pool, priority, weight, jobWeight, blocked, createdAt }
   })
-  ctx.waitUntil(env.DISPATCHER.getByName(accountId).accept(accountId, tasks))
-  ctx.waitUntil(sendJobMessage(env, { accountId, tasks }))
+  ctx.waitUntil(queueJob(env, { accountId, tasks }))
   return { jobId, replayed: false }
 }
 

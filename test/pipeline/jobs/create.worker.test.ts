@@ -17,7 +17,11 @@ function withFailingBucket(): Env {
     await env.MEDIA.put(key, text)
   }
   const MEDIA = { put, delete: async (key: string) => await env.MEDIA.delete(key) }
-  const faked: object = { ...env, MEDIA }
+  return envWith({ MEDIA })
+}
+
+function envWith(bindings: object): Env {
+  const faked: object = { ...env, ...bindings }
   if (!isEnv(faked)) throw new Error("no environment")
   return faked
 }
@@ -26,10 +30,10 @@ function isEnv(made: object): made is Env {
   return "MEDIA" in made && "DB" in made
 }
 
-it("a job that cannot be stored leaves nothing of its large values", async () => {
-  const [accountId, id] = [newId(), newId()]
+/** Accepts a job of one task, with all that is done for it after the answer. */
+async function acceptOne(where: Env, commands: string[][], accountId = newId()): Promise<string> {
+  const id = newId()
   const facts = jobFacts(null)
-  const commands = [["x".repeat(100_000)]]
   const work = { kind: "command" as const, commands, outputs: [], run_seconds_max: 1 }
   const draft = {
     job: draftJob(facts, { id, kind: "command", request: { commands, output_files: {} } }),
@@ -38,11 +42,35 @@ it("a job that cannot be stored leaves nothing of its large values", async () =>
   }
   const background: Promise<unknown>[] = []
   const ctx = { waitUntil: (work: Promise<unknown>) => void background.push(work) }
-  const database = databaseOf(env, accountId)
   const creating = { keyId: null, requestId: null, limits: null }
-  const accepted = acceptJob(withFailingBucket(), ctx, { database, creating }, draft)
+  try {
+    await acceptJob(where, ctx, { database: databaseOf(env, accountId), creating }, draft)
+  } finally {
+    await Promise.all(background)
+  }
+  return id
+}
+
+it("a job whose dispatcher cannot be reached gets to it by a message", async () => {
+  const DISPATCHER = {
+    getByName: () => ({ accept: () => Promise.reject(new Error("it was reset")) }),
+  }
+  const id = await acceptOne(envWith({ DISPATCHER }), [["-version"]])
+  const row = env.DB.prepare("select accepted_at from jobs where id = ?").bind(id)
+  await expect.poll(async () => await row.first("accepted_at")).toEqual(expect.any(Number))
+})
+
+it("a job that its dispatcher takes needs no message", async () => {
+  const JOBS = { send: () => Promise.reject(new Error("a message was sent")) }
+  const id = await acceptOne(envWith({ JOBS }), [["-version"]])
+  const row = env.DB.prepare("select accepted_at from jobs where id = ?").bind(id)
+  await expect.poll(async () => await row.first("accepted_at")).toEqual(expect.any(Number))
+})
+
+it("a job that cannot be stored leaves nothing of its large values", async () => {
+  const accountId = newId()
+  const accepted = acceptOne(withFailingBucket(), [["x".repeat(100_000)]], accountId)
   await expect(accepted).rejects.toThrow("R2 does not answer")
-  await Promise.all(background)
   await scheduler.wait(400)
   expect((await env.MEDIA.list({ prefix: `${accountId}/` })).objects).toEqual([])
   const uploads = env.DB.prepare("select count(*) as n from uploads where account_id = ?")
