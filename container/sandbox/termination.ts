@@ -88,7 +88,8 @@ function watchWorkspace(
   if (spec.access !== "write") return null
   const limit = usageLimit(spec)
   const meter = opened ?? openMeter(spec.taskSandbox.sandbox.tier, spec.cwd, limit.files)
-  return watchUsage({ meter, folder: spec.cwd, pid }, limit, onExceeded)
+  const watched = { meter, folder: spec.cwd, pid, mayFork: spec.mayFork === true }
+  return watchUsage(watched, limit, onExceeded)
 }
 
 function watchDisk({ access, cwd, taskSandbox }: ProcessSpec, onLow: () => void) {

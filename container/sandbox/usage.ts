@@ -11,28 +11,29 @@ const POLLS_PER_DELETED = 5
  */
 export type UsageWatch = { stop(): void; end(): Promise<boolean> }
 
+type Watched = { meter: Meter; folder: string; pid: number | undefined; mayFork: boolean }
+
 /**
  * Measures a workspace five times a second, and once a second the deleted files that the process
  * working there keeps open. Calls back once when that exceeds the limit, and closes the meter at its
- * end.
+ * end, when only what a tool that may fork has left behind could still change the workspace.
  */
 export function watchUsage(
-  { meter, folder, pid }: { meter: Meter; folder: string; pid: number | undefined },
+  { meter, folder, pid, mayFork }: Watched,
   limit: Usage,
   onExceeded: () => void,
 ): UsageWatch {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
   let polls = 0
-  async function exceeds(deletedBytes: number): Promise<boolean> {
-    const { bytes, files } = await meter.measure()
+  function exceeds({ bytes, files }: Usage, deletedBytes: number): boolean {
     return bytes + deletedBytes > limit.bytes || files > limit.files
   }
   async function poll(): Promise<void> {
     polls += 1
     const deletedBytes =
       polls % POLLS_PER_DELETED === 0 ? await measureDeletedFiles(folder, pid) : 0
-    const isExceeded = await exceeds(deletedBytes)
+    const isExceeded = exceeds(await meter.measure(), deletedBytes)
     if (isStopped) return
     if (isExceeded) onExceeded()
     else schedule()
@@ -50,9 +51,9 @@ export function watchUsage(
     stop,
     async end() {
       stop()
-      const isExceeded = await exceeds(0)
+      const usage = await (mayFork ? meter.measure() : meter.measureAtRest())
       meter.close()
-      return isExceeded
+      return exceeds(usage, 0)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
 import type { FailureCode } from "../../src/contract/failure.ts"
 import { inputBytesOf } from "../../src/contract/task.ts"
 import type { TaskInput } from "../../src/contract/task.ts"
@@ -79,7 +79,7 @@ export async function runFfmpeg(
   const { order, settings, signal, taskSandbox, workspace } = context
   const reader = openProgressReader(command.argv, knownDurations(context))
   const notes = openRunNotes()
-  const oomKills = await readOomKills()
+  const oomKills = readOomKills()
   const started = startProcess({
     tool: settings.toolPaths.ffmpeg,
     argv: ffmpegArguments(command.argv),
@@ -110,7 +110,7 @@ export async function runFfmpeg(
     })
   }
   if (end.cause === "time_limit") return "time limit"
-  const failed = await interpretEnd(context, command, end, oomKills)
+  const failed = interpretEnd(context, command, end, oomKills)
   if (failed) return failed
   const complaints = selectErrorLines(cleanLines(end.stderrTail, workspace))
   command.onSuccess({ argv: command.argv, complaints, notes: notes.end() })
@@ -118,12 +118,12 @@ export async function runFfmpeg(
 }
 
 /** What the end of a process means; `oomKills` is the machine's count before its start. */
-async function interpretEnd(
+function interpretEnd(
   { taskSandbox, workspace }: FfmpegContext,
   { position }: Command,
   end: ProcessEnd,
   oomKills: number,
-): Promise<TaskFailure | null> {
+): TaskFailure | null {
   const { exitCode, signal, stderrTail: stderr } = end
   const isOutOfMemory = OUT_OF_MEMORY.test(stderr)
   requireDisk(end.cause, taskSandbox)
@@ -137,7 +137,7 @@ async function interpretEnd(
   const isPartial = isOutOfMemory || MISSING_LIST_FILE.test(stderr)
   if (exitCode === 0 && !isPartial) return null
   if (signal === null || limit) return explain({ stderr, exitCode, workspace, position })
-  const wasOomKilled = signal === "SIGKILL" && (await readOomKills()) > oomKills
+  const wasOomKilled = signal === "SIGKILL" && readOomKills() > oomKills
   return explainSignal(position, signal, wasOomKilled)
 }
 
@@ -194,7 +194,10 @@ function isLimit(cause: TerminationCause | null): cause is LimitCause {
 }
 
 /** How many processes the kernel's OOM killer has killed since boot; 0 where that is not readable. */
-async function readOomKills(): Promise<number> {
-  const text = await readFile("/proc/vmstat", "utf8").catch(() => "")
-  return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0)
+function readOomKills(): number {
+  try {
+    return Number(/^oom_kill (\d+)$/m.exec(readFileSync("/proc/vmstat", "utf8"))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
 }
