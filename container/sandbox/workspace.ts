@@ -3,13 +3,18 @@ import { basename, join } from "node:path"
 import {
   chmodSync,
   chownSync,
+  closeSync,
   constants,
+  fstatSync,
   lstatSync,
   mkdirSync,
   openAsBlob,
+  openSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmdirSync,
+  unlinkSync,
 } from "node:fs"
 import type { Dirent, Stats } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
@@ -19,7 +24,12 @@ import { RunnerError } from "../failures.ts"
 const WORK_DIR_MODE = 0o711
 const WORKSPACE_NAME = /^[0-9a-f-]{36}\.[0-9]+$/
 
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+/** Opens no link, and waits for no pipe. */
+const PLAIN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** So few files, each so small, are removed sooner than a thread could be told to. */
+const FEW_FILES_MAX = 32
+const SMALL_BYTES_MAX = 16 * 1024 ** 2
 
 /**
  * Makes the folder of one run, which only its owner may enter, and returns its absolute path. The
@@ -53,9 +63,11 @@ export async function removeWorkspace(path: string): Promise<void> {
   if (!stats) return
   if (!stats.isDirectory()) return await unlink(path)
   for (let entries = topEntriesOf(path); entries.length > 0; entries = topEntriesOf(path)) {
+    const areFew = entries.length <= FEW_FILES_MAX
     for (const entry of entries) {
       const entryPath = below(path, entry.name)
       if (entry.isDirectory()) await removeFolder(entryPath, path)
+      else if (areFew && lstatSync(entryPath).size <= SMALL_BYTES_MAX) unlinkSync(entryPath)
       else await unlink(entryPath)
     }
   }
@@ -86,17 +98,33 @@ export function pathIn(workspace: string, name: string): string {
   return join(workspace, name)
 }
 
-/** Opens a file that a tool wrote; throws where it is not plain. The open waits for no pipe. */
+/** Opens a file that a tool wrote; throws where it is not plain. */
 export async function openPlainFile(path: string): Promise<FileHandle> {
-  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  const handle = await open(path, PLAIN_FLAGS)
   if (isPlainFile(await handle.stat())) return handle
   await handle.close()
-  throw new Error(`${path} is not a plain file.`)
+  throw notPlain(path)
+}
+
+/** The bytes of such a file, read at once; null: it has more than `bytesMax`. */
+export function readSmallPlainFile(path: string, bytesMax: number): Buffer<ArrayBuffer> | null {
+  const file = openSync(path, PLAIN_FLAGS)
+  try {
+    const stats = fstatSync(file)
+    if (!isPlainFile(stats)) throw notPlain(path)
+    return stats.size > bytesMax ? null : readFileSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** The bytes of an open file; on Linux by its descriptor, so that a rename changes nothing. */
 export async function blobOf(handle: FileHandle, path: string): Promise<Blob> {
   return await openAsBlob(process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path)
+}
+
+function notPlain(path: string): Error {
+  return new Error(`${path} is not a plain file.`)
 }
 
 async function removeFolder(path: Buffer, top: string): Promise<void> {

@@ -19,7 +19,7 @@ export async function finishOutputs(
   outputs: readonly TaskOutput[],
   runs: readonly FinishedRun[],
 ): Promise<{ outputs: OutputReport[]; warnings: Warning[] } | TaskFailure> {
-  const missing = await findOutputFailure(context.workspace, outputs, runs)
+  const missing = findOutputFailure(context.workspace, outputs, runs)
   if (missing) return missing
   const bundles = await gatherBundles({ ...context, runs }, outputs)
   if ("failure" in bundles) return bundles

@@ -1,4 +1,5 @@
-import { lstat } from "node:fs/promises"
+import { lstatSync } from "node:fs"
+import type { Stats } from "node:fs"
 import { mediaTypes } from "../tools/media-types.ts"
 import { bundleKindOf } from "../../src/contract/bundle.ts"
 import type { Member } from "../../src/contract/bundle.ts"
@@ -30,24 +31,32 @@ export type StoredOutput = { report: OutputReport; content: MediaContent }
  * The failure of the first output that is no regular file, or is empty and no text; a series is
  * not checked, since it has no file of its own. `runs` are the commands that have run.
  */
-export async function findOutputFailure(
+export function findOutputFailure(
   workspace: string,
   outputs: readonly TaskOutput[],
   runs: readonly FinishedRun[],
-): Promise<TaskFailure | null> {
+): TaskFailure | null {
   for (const output of outputs) {
     if (bundleKindOf(output.name) === "series") continue
-    const problem = await findFileProblem(pathIn(workspace, output.name), isText(output, runs))
+    const problem = findFileProblem(pathIn(workspace, output.name), isText(output, runs))
     if (problem !== null) return noOutput(output, problem, runs)
   }
   return null
 }
 
-async function findFileProblem(path: string, mayBeEmpty: boolean): Promise<string | null> {
-  const stats = await lstat(path).catch(() => null)
+function findFileProblem(path: string, mayBeEmpty: boolean): string | null {
+  const stats = statsOf(path)
   if (!stats) return "was not made"
   if (!isPlainFile(stats)) return "is not a plain file that can be read"
   return stats.size === 0 && !mayBeEmpty ? "is empty" : null
+}
+
+function statsOf(path: string): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch {
+    return null
+  }
 }
 
 /** Stores the outputs of a task, several at a time: `bundles` by their key, and plain files. */
@@ -84,7 +93,7 @@ async function storeOutput(context: RunContext, { key, name }: TaskOutput): Prom
   ]
   const options = { limit: steps.length, signal: context.signal }
   await mapWithConcurrency(steps, options, (step, joint) => step(joint))
-  const { size } = await lstat(path)
+  const { size } = lstatSync(path)
   const { fields, content } = probed
   return { report: { key, size_bytes: size, content_type: contentType, ...fields }, content }
 }

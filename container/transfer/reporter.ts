@@ -56,13 +56,19 @@ export function openReporter(io: IoClient, boot: string, kill: AbortController):
   let acceptedMs = performance.now()
   async function post(body: ReportBody<Report["kind"]>, timeoutMs: number): Promise<void> {
     const report = { ...body, boot, at: new Date().toISOString() }
-    const response = await io.fetch("/reports", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(report),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    })
-    await response.body?.cancel()
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error("No answer came in time.")), timeoutMs)
+    try {
+      const response = await io.fetch("/reports", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(report),
+        signal: AbortSignal.any([signal, late.signal]),
+      })
+      await response.body?.cancel()
+    } finally {
+      clearTimeout(timer)
+    }
   }
   async function send(body: ReportBody<"started"> | ReportBody<"progress">): Promise<void> {
     const attempts = body.kind === "started" ? STARTED_ATTEMPTS : 1

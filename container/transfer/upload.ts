@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises"
 import { crc32 } from "node:zlib"
 import { z } from "zod"
 import { OUTPUT_PARTS_AT_ONCE } from "../../src/contract/protocol.ts"
-import { blobOf, openPlainFile } from "../sandbox/workspace.ts"
+import { blobOf, openPlainFile, readSmallPlainFile } from "../sandbox/workspace.ts"
 import type { IoRequest, TransferContext } from "./io-client.ts"
 import { mapWithConcurrency, retry, transferRetryPolicy } from "./promises.ts"
 
@@ -23,14 +23,13 @@ export type OutgoingFile = {
 
 /** Uploads a file as an output, in parts of equal size where it is larger than one part. */
 export async function uploadOutput(context: TransferContext, output: OutgoingFile): Promise<void> {
-  await using handle = await openPlainFile(output.path)
-  const { size } = await handle.stat()
-  if (size > Math.min(SMALL_BYTES_MAX, output.partBytes)) {
-    await uploadBlob(context, output, await blobOf(handle, output.path))
+  const bytes = readSmallPlainFile(output.path, Math.min(SMALL_BYTES_MAX, output.partBytes))
+  if (bytes) {
+    await uploadBytes(context, { ...output, bytes })
     return
   }
-  const bytes = new Uint8Array(await handle.readFile())
-  await uploadBytes(context, { ...output, bytes })
+  await using handle = await openPlainFile(output.path)
+  await uploadBlob(context, output, await blobOf(handle, output.path))
 }
 
 /** Uploads a member of a bundle; returns its size and the CRC-32 that an archive needs. */

@@ -15,7 +15,7 @@ afterEach(() => rm(workspace, { recursive: true, force: true }))
 
 test("an output that was made without the right to read it is the caller's failure", async () => {
   await writeFile(join(workspace, "out.mp4"), "x", { mode: 0 })
-  const failure = await findOutputFailure(workspace, [{ key: "out_1", name: "out.mp4" }], [])
+  const failure = findOutputFailure(workspace, [{ key: "out_1", name: "out.mp4" }], [])
   expect(failure).toMatchObject({
     blame: "caller",
     failure: {

@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { link, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { readSmallPlainFile, removeWorkspace } from "../../../container/sandbox/workspace.ts"
+
+let workspace: string
+
+beforeEach(async () => {
+  workspace = await mkdtemp(join(tmpdir(), "lathe-workspace-"))
+})
+
+afterEach(() => rm(workspace, { recursive: true, force: true }))
+
+test("a small file is read at once, and a larger one is not", async () => {
+  const path = join(workspace, "file")
+  await writeFile(path, "text")
+  expect(readSmallPlainFile(path, 4)).toEqual(Buffer.from("text"))
+  expect(readSmallPlainFile(path, 3)).toBeNull()
+})
+
+test("a link, a file with two names, and a pipe are not read", async () => {
+  const path = join(workspace, "file")
+  await writeFile(path, "text")
+  await symlink("file", join(workspace, "symbolic"))
+  await link(path, join(workspace, "hard"))
+  execFileSync("mkfifo", [join(workspace, "pipe")])
+  expect(() => readSmallPlainFile(join(workspace, "symbolic"), 10)).toThrow("ELOOP")
+  expect(() => readSmallPlainFile(join(workspace, "hard"), 10)).toThrow("not a plain file")
+  expect(() => readSmallPlainFile(join(workspace, "pipe"), 10)).toThrow("not a plain file")
+})
+
+test.for([3, 100])("a workspace of %i files is removed, the large ones too", async (count) => {
+  for (let index = 0; index < count; index += 1) await writeFile(join(workspace, `${index}`), "x")
+  await truncate(join(workspace, "0"), 10 ** 9)
+  await symlink("nowhere", join(workspace, "symbolic"))
+  await removeWorkspace(workspace)
+  expect(existsSync(workspace)).toBe(false)
+})
