@@ -3,6 +3,7 @@ import { dirname } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build } from "esbuild"
 import type { BuildOptions, BuildResult, Plugin } from "esbuild"
+import { zodInEnglish } from "./zod-in-english.ts"
 
 /** A module with all that it imports, and the paths of the files that it was made of. */
 export type Bundle = { contents: string; inputs: string[] }
@@ -17,7 +18,7 @@ export async function bundleProgram(entryPath: string): Promise<Bundle> {
       minifySyntax: true,
       // Packages written in CommonJS call it.
       banner: { js: REQUIRE },
-      plugins: [ownPlaces],
+      plugins: [ownPlaces, zodInEnglish],
     }),
   )
 }
@@ -43,7 +44,6 @@ const forNode = {
   platform: "node",
   format: "esm",
   target: "node24",
-  keepNames: true,
   legalComments: "none",
   logLevel: "warning",
 } as const satisfies BuildOptions

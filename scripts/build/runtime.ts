@@ -17,8 +17,12 @@ import { findWorkerd } from "./find-workerd.ts"
 import { logPatch } from "./log-patch.ts"
 import { r2Patch } from "./r2-patch.ts"
 import { bundleWorker } from "./worker.ts"
+import { shrinkZod } from "./zod-in-english.ts"
 
 const wranglerConfig = z.object({ vars: z.record(z.string(), z.coerce.string()) })
+
+/** The module that Miniflare's simulators have Zod of. */
+const ZOD = "miniflare:zod"
 
 /** What workerd is started with. */
 export type RuntimeBuild = {
@@ -53,6 +57,9 @@ export async function buildRuntime(folder: string): Promise<RuntimeBuild> {
   const names = [...Object.keys(variables), ...settingNames, ...workerSecretNames]
   const d1 = await bundleD1()
   const { config, disks } = adapt(replaceD1(captured, d1), names)
+  for (const module of (config.extensions ?? []).flatMap(({ modules = [] }) => modules)) {
+    if (module.name === ZOD) module.esModule = await shrinkZod(module.esModule ?? "")
+  }
   return {
     config: serializeConfig(config),
     record: { program: findWorkerd(), disks, variables, migrations: readMigrations("migrations") },

@@ -5,6 +5,7 @@ import { build } from "esbuild"
 import type { Plugin } from "esbuild"
 import { onlyFile } from "./programs.ts"
 import type { Bundle } from "./programs.ts"
+import { zodInEnglish } from "./zod-in-english.ts"
 
 /**
  * The Worker as one ES module, as workerd runs it: its D1 refuses what Cloudflare's would, and its
@@ -24,12 +25,11 @@ export async function bundleWorker(
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*"],
     define,
-    keepNames: true,
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: "none",
     logLevel: "warning",
-    plugins: [nodeBuiltins, textModules],
+    plugins: [nodeBuiltins, textModules, zodInEnglish],
   })
   return onlyFile(built)
 }
