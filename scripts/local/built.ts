@@ -1,8 +1,14 @@
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 
-/** Copies of the project may share their packages, so each has a folder of its path. */
-const folder = join(process.cwd(), "node_modules/.cache/lathe", process.cwd())
+const folder = builtFolder(process.cwd())
 
 /** Where the set-up puts what the service runs. */
 export const BUILT = {
@@ -20,6 +26,21 @@ export const BUILT = {
   runtime: join(folder, "workerd.json"),
   /** V8's own form of these, which it makes as they run. */
   compiled: join(folder, "compiled"),
+}
+
+/**
+ * What `npm start` adds to the environment of the start script: each arena of glibc keeps what was
+ * freed in it, and there are as many as threads.
+ */
+export const START_ENVIRONMENT = { MALLOC_ARENA_MAX: "2" }
+
+/** What passes the front lies outside of V8's heap, whose young part may stay small. */
+const YOUNG_SPACE = "--max-semi-space-size=2"
+
+/** The words after `node` by which `npm start` starts the service of a project. */
+export function startWords(project: string): [string, ...string[]] {
+  const start = join(builtFolder(realpathSync(project)), "start.js")
+  return existsSync(start) ? [YOUNG_SPACE, start] : ["scripts/start.ts"]
 }
 
 /** Size and time of last change of each file that this was made of, by its path. */
@@ -56,6 +77,11 @@ export function writeStamp(stamp: Record<string, string>): void {
   const made = `${STAMP}.${process.pid}`
   writeFileSync(made, JSON.stringify(stamp))
   renameSync(made, STAMP)
+}
+
+/** Copies of the project may share their packages, so each has a folder of its path. */
+function builtFolder(project: string): string {
+  return join(project, "node_modules/.cache/lathe", project)
 }
 
 function lookAt(path: string): string {

@@ -1,3 +1,6 @@
+import { request } from "node:http"
+import type { IncomingMessage } from "node:http"
+import { text } from "node:stream/consumers"
 import pWaitFor from "p-wait-for"
 import { runnerHeaders } from "../../src/contract/protocol.ts"
 import { CliError } from "./cli-error.ts"
@@ -22,15 +25,27 @@ export async function untilHealthy(
   })
 }
 
-export async function isHealthy({ url, token }: HealthEndpoint): Promise<boolean> {
+export async function isHealthy(endpoint: HealthEndpoint): Promise<boolean> {
   try {
-    const response = await fetch(url, {
-      headers: runnerHeaders(token),
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
-    })
-    await response.body?.cancel()
-    return response.ok
+    const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+    return (await askHealth(endpoint, signal)).isOk
   } catch {
     return false
   }
+}
+
+/**
+ * What one answers, and whether that is a success. By a request of its own connection: `fetch` would
+ * load as much again as the rest of the start script.
+ */
+export async function askHealth(
+  { url, token }: HealthEndpoint,
+  signal: AbortSignal,
+): Promise<{ isOk: boolean; body: string }> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = request(url, { agent: false, headers: runnerHeaders(token), signal })
+    outgoing.once("response", resolve).on("error", reject).end()
+  })
+  const { statusCode = 0 } = answer
+  return { isOk: statusCode >= 200 && statusCode < 300, body: await text(answer) }
 }

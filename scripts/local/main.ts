@@ -1,5 +1,6 @@
 import { once } from "node:events"
 import { runScript } from "./cli-error.ts"
+import { canDieWithParent } from "./parent-death.ts"
 import { readRuntimeRecord } from "./runtime-record.ts"
 import { readServiceConfig } from "./service-config.ts"
 import { startService } from "./service.ts"
@@ -13,7 +14,10 @@ const STOP_WITHIN_MS = 15_000
 
 await runScript(async () => {
   const config = readServiceConfig(process.env)
-  await ensureTools()
+  const tools = ensureTools()
+  // Waits for processes, as that does, and is known from here on.
+  canDieWithParent()
+  await tools
   // What this process and its children write from here on is for nobody else.
   process.umask(0o077)
   const asked = stopSignal()

@@ -70,12 +70,12 @@ export type RunnerOptions = {
   announce: { url: string; token: string }
 }
 
-/** Keeps the runner, container/main.ts as set-up bundles it, running until it is stopped. */
-export function startRunner(options: RunnerOptions): { stop(): Promise<void> } {
+/** Keeps the runner, container/main.ts as set-up bundles it, running until it is disposed of. */
+export function startRunner(options: RunnerOptions): AsyncDisposable {
   const stopping = new AbortController()
   const ended = keepRunning(options, stopping.signal)
   return {
-    async stop() {
+    async [Symbol.asyncDispose]() {
       stopping.abort()
       await ended
     },

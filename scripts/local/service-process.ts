@@ -1,5 +1,6 @@
 import { createKey } from "../keys/operator.ts"
 import type { Operator } from "../keys/operator.ts"
+import { START_ENVIRONMENT, startWords } from "./built.ts"
 import { toolEnvironment } from "./environment.ts"
 import { freePort } from "./ports.ts"
 import { startProgram, untilReadyLine } from "./program.ts"
@@ -48,10 +49,11 @@ export async function startServiceProcess(
   const port = options.port ?? (await freePort())
   const program = started.use(
     startProgram({
-      words: ["scripts/start.ts"],
+      words: startWords(options.folder ?? process.cwd()),
       folder: options.folder,
       environment: {
         ...toolEnvironment(),
+        ...START_ENVIRONMENT,
         ...options.settings,
         PORT: String(port),
         STATE_DIR: stateDir,

@@ -52,24 +52,28 @@ export async function startService(
   const { PUBLIC_ORIGIN: publicOrigin, UPLOAD_IDLE_SECONDS: idleSeconds } = settings.parse(bindings)
   const socketPath = workerSocket(sockets.path)
   const bodyIdleMs = idleSeconds * 1000
-  const front = started.use(await startFront({ ...config, publicOrigin, bodyIdleMs, socketPath }))
-  // Beside workerd, so that both come up at once; it says that it is there until it is heard.
-  const runner = startRunner({
-    port: endpoint.port,
-    token: endpoint.token,
-    capacity: config.runnerCapacity,
-    workDir: join(config.stateDir, "work"),
-    // A proxy that the environment names is to see all that the runner sends.
-    ioSocket: process.env["IO_ORIGIN"] === undefined ? socketPath : null,
-    announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: endpoint.announceToken },
-  })
-  started.defer(() => runner.stop())
+  // What takes longest to come up begins first: workerd, and the front beside it.
   // Queued messages are lost with workerd; a sweep finds the jobs and webhooks that they were for.
-  const worker: LocalWorker = await startWorker(config, bindings, runtime, {
+  const startingWorker: Promise<LocalWorker> = startWorker(config, bindings, runtime, {
     folder: sockets.path,
-    onRestart: () => void sweepAgain(worker),
+    onRestart: () => void startingWorker.then(sweepAgain),
   })
-  started.use(worker)
+  const startingFront = startFront({ ...config, publicOrigin, bodyIdleMs, socketPath })
+  // It says that it is there until it is heard.
+  const startingRunner = startingFront.then(() =>
+    startRunner({
+      port: endpoint.port,
+      token: endpoint.token,
+      capacity: config.runnerCapacity,
+      workDir: join(config.stateDir, "work"),
+      // A proxy that the environment names is to see all that the runner sends.
+      ioSocket: process.env["IO_ORIGIN"] === undefined ? socketPath : null,
+      announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: endpoint.announceToken },
+    }),
+  )
+  const starting = [startingFront, startingRunner, startingWorker] as const
+  for (const part of starting) disposeOnceStarted(started, part)
+  const [front, , worker] = await Promise.all(starting)
   await worker.migrate()
   front.open()
   signal.throwIfAborted()
@@ -82,6 +86,12 @@ export async function startService(
 
   const running = started.move()
   return { secrets, stop: async () => await running.disposeAsync() }
+}
+
+/** Has a part disposed of that is coming up, also where another one does not. */
+function disposeOnceStarted(stack: AsyncDisposableStack, starting: Promise<AsyncDisposable>): void {
+  const settled = starting.catch(() => null)
+  stack.defer(async () => await (await settled)?.[Symbol.asyncDispose]())
 }
 
 async function sweepAgain(worker: LocalWorker): Promise<void> {
