@@ -7,7 +7,8 @@ import { INSTANCE_TYPES } from "./runner/instance-types.ts"
 import { describeS3Issue, s3Sources } from "./s3-sources.ts"
 import { judgeSignInProviders } from "./sign-in-providers.ts"
 
-const count = z.coerce.number().int().positive()
+const WHOLE = "expected a whole number above 0"
+const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
 const instanceType = z.enum(INSTANCE_TYPES).optional()
 
 /** Settings an operator may set in the environment; each has a default that suits one machine. */

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { makeSocketFolder, removeLeftSocketFolders } from "../../container/egress/socket-folder.ts"
 import { hideSecrets } from "../../src/contract/redact.ts"
-import { problemsOfSecrets, settingNames, settings, workerSecretNames } from "../../src/settings.ts"
+import { settingNames, settings, workerSecretNames } from "../../src/settings.ts"
 import type { RuntimeRecord } from "./runtime-record.ts"
 import { CliError } from "./cli-error.ts"
 import { pickVariables } from "./environment.ts"
@@ -16,6 +16,7 @@ import { startRunner } from "./runner-process.ts"
 import { loadSecrets, randomText } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
 import { openStateFolder } from "./state-folder.ts"
+import { problemsOfSettings } from "./setting-problems.ts"
 import { startSweepClock } from "./sweep-clock.ts"
 import { startWorker, workerSocket } from "./worker.ts"
 import type { LocalWorker, WorkerBindings } from "./worker.ts"
@@ -118,10 +119,7 @@ function bindingsFor(
     RUNNER_CAPACITY: String(config.runnerCapacity),
     IO_ORIGIN: ioOrigin(config),
   }
-  const issue = settings.safeParse(bindings).error?.issues[0]
-  if (issue)
-    throw new CliError(`The setting ${issue.path.join(".")} is not right: ${issue.message}.`)
-  const problems = problemsOfSecrets(process.env)
+  const problems = problemsOfSettings({ ...process.env, ...bindings })
   if (problems.length > 0) throw new CliError(`A setting is not right. ${problems.join(" ")}`)
   return bindings
 }
