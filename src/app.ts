@@ -8,7 +8,7 @@ import type { App } from "./http/request.ts"
 import { mountOperations } from "./http/operation.ts"
 import { receiveReport } from "./pipeline/settle/settle.ts"
 import { docs } from "./resources/docs/pages.ts"
-import { media } from "./resources/media/routes.ts"
+import { media, published } from "./resources/media/routes.ts"
 import { metrics } from "./resources/metrics/routes.ts"
 import { OPERATIONS } from "./operations.ts"
 import { operator } from "./resources/operator/routes.ts"
@@ -35,6 +35,7 @@ app.notFound(answerUnknownPath)
 app.route("/v1", v1)
 app.route("/docs", docs)
 app.route("/media", media)
+app.route("/public", published)
 app.route("/operator", operator)
 app.route("/metrics", metrics)
 app.route("/io", makeIo(receiveReport))

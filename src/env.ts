@@ -94,6 +94,7 @@ export function limitsOf({ plan, ownLimits }: HeldPlan, values: Settings): Limit
     runSecondsMax: Math.min(runSecondsMax, values.RUN_SECONDS_MAX),
     storageBytesMax: values[`${prefix}_STORAGE_BYTES_MAX`] ?? limits.storageBytesMax,
     fetchesPerDay: values[`${prefix}_FETCHES_PER_DAY`] ?? limits.fetchesPerDay,
+    linkSecondsMax: values[`${prefix}_LINK_SECONDS_MAX`] ?? limits.linkSecondsMax,
     slotsShareMax: limits.slotsShareMax,
   }
 }

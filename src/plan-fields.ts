@@ -50,6 +50,11 @@ export const LIMIT_FIELDS = {
     unit: "fetches",
     meaning: "Media that jobs bring in from URLs on one day, UTC; more of them are refused.",
   },
+  link_seconds: {
+    limit: "linkSecondsMax",
+    unit: "seconds",
+    meaning: "How long a download link may be asked to last, by expires_in.",
+  },
 } as const satisfies Record<string, LimitField>
 
 /** The public name of a limit. */
@@ -68,6 +73,7 @@ export function mapLimits<Value>(
     run_seconds: valueOf(LIMIT_FIELDS.run_seconds, "run_seconds"),
     storage_bytes: valueOf(LIMIT_FIELDS.storage_bytes, "storage_bytes"),
     fetches_per_day: valueOf(LIMIT_FIELDS.fetches_per_day, "fetches_per_day"),
+    link_seconds: valueOf(LIMIT_FIELDS.link_seconds, "link_seconds"),
   }
 }
 

@@ -27,6 +27,8 @@ export type Limits = {
   storageBytesMax: number
   /** Media that its jobs bring in from URLs on one day, UTC. */
   fetchesPerDay: number
+  /** Life of a download link that a caller asks for, in seconds. */
+  linkSecondsMax: number
   /** Share of a pool's slots that it may hold while other accounts want some, from 0 to 1. */
   slotsShareMax: number
 }
@@ -50,6 +52,7 @@ export const LIMITS: Record<BuiltInPlan, Limits> = {
     runSecondsMax: 300,
     storageBytesMax: 100 * GIB,
     fetchesPerDay: 1000,
+    linkSecondsMax: 24 * 3600,
     slotsShareMax: 0.5,
   },
   paid: {
@@ -61,6 +64,7 @@ export const LIMITS: Record<BuiltInPlan, Limits> = {
     runSecondsMax: Infinity,
     storageBytesMax: 10_240 * GIB,
     fetchesPerDay: 100_000,
+    linkSecondsMax: 7 * 24 * 3600,
     slotsShareMax: 1,
   },
 }

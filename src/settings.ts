@@ -96,6 +96,7 @@ export const settings = z.object({
   TRIAL_RUN_SECONDS_MAX: count.optional(),
   TRIAL_STORAGE_BYTES_MAX: count.optional(),
   TRIAL_FETCHES_PER_DAY: count.optional(),
+  TRIAL_LINK_SECONDS_MAX: count.optional(),
   PAID_FILE_BYTES_MAX: count.optional(),
   PAID_INPUT_BYTES_MAX: count.optional(),
   PAID_REQUESTS_PER_MINUTE: count.optional(),
@@ -104,6 +105,7 @@ export const settings = z.object({
   PAID_RUN_SECONDS_MAX: count.optional(),
   PAID_STORAGE_BYTES_MAX: count.optional(),
   PAID_FETCHES_PER_DAY: count.optional(),
+  PAID_LINK_SECONDS_MAX: count.optional(),
 })
 
 /**

@@ -136,9 +136,23 @@ export function mountOperations(app: Hono<App>, operations: readonly Operation[]
     const route = path.replaceAll(/\{(\w+)\}/g, ":$1")
     const those = byPath.get(path) ?? []
     for (const { method, respond } of those) app.on(method, [route], respond)
-    const methods = those.map(({ method }) => method.toUpperCase())
-    app.all(route, (c) => refuseMethod(c, methods))
+    const wider = operations.filter((other) => covers(other.path, path))
+    const methods = [...those, ...wider].map(({ method }) => method.toUpperCase())
+    const passed = new Set(wider.map(({ method }) => method.toUpperCase()))
+    app.all(route, async (c, next) => {
+      const method = c.req.method === "HEAD" ? "GET" : c.req.method
+      if (!passed.has(method)) return refuseMethod(c, methods)
+      return await next()
+    })
   }
+}
+
+/** Whether a path is one of a wider one, whose parameters may be any words; an id is none. */
+function covers(wider: string, path: string): boolean {
+  const words = path.split("/")
+  const others = wider.split("/")
+  if (wider === path || others.length !== words.length) return false
+  return others.every((word, at) => word === words[at] || (word.startsWith("{") && word !== "{id}"))
 }
 
 /** Refuses a method that a path does not take, and names those that it does. */

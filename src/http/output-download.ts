@@ -41,7 +41,7 @@ export function outputDownload(
     tag: path,
     errors: ["not_found", "not_final", ...(expiry ? ["link_expired" as const] : [])],
     example: { ...DOWNLOAD.example, name: exampleName },
-    async handle(c, { disposition }) {
+    async handle(c, asked) {
       const job = await findJob(c.get("database"), readId(c, title))
       if (job?.kind !== kindName) throw notFound(title)
       if (job.state !== "succeeded") throw absentProblem(job, absent)
@@ -53,7 +53,8 @@ export function outputDownload(
       if (expiry?.isExpired(job, retentionOf(c.env))) {
         throw new Problem("link_expired", expiry.message)
       }
-      return await answerLink(c, { fileId: made.fileId, name, disposition })
+      const { fileId, durationSeconds } = made
+      return await answerLink(c, { fileId, name, asked, durationSeconds })
     },
   })
 }

@@ -7,6 +7,11 @@ export function fileUrl(base: string, file: { id: string; name: string }): strin
   return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
 }
 
+/** Address at which whoever knows it reads a published file. */
+export function publicUrl(base: string, file: { id: string; name: string }): string {
+  return `${base.replace(/\/v1$/, "")}/public/${file.id}/${encodeURIComponent(file.name)}`
+}
+
 /** Address of what a fetch made, its name percent-encoded. */
 export function fetchedUrl(base: string, fetchId: string, name: string): string {
   return `${base}/fetch/${fetchId}/${encodeURIComponent(name)}`

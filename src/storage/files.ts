@@ -1,11 +1,13 @@
 import { and, desc, eq, getTableColumns, inArray, isNotNull, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
 import { member, memberName } from "../contract/bundle.ts"
 import type { Member } from "../contract/bundle.ts"
 import { runBatch } from "./database.ts"
-import type { AccountDatabase } from "./database.ts"
+import type { AccountDatabase, Database } from "./database.ts"
 import { memberObjectKey, prefixOf } from "./objects.ts"
 import { pageCondition } from "./paging.ts"
 import type { Page } from "./paging.ts"
+import { accounts } from "./schema/accounts.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
@@ -15,6 +17,9 @@ import { garbage } from "./schema/uploads.ts"
 
 /** A file and the job that took it in; a file that was an output has none of its own. */
 export type FileWithJob = { file: File; job: Job | null }
+
+/** A stored file without its members, and the one of them that was asked for. */
+export type StoredFile = { file: File; member: Member | null }
 
 /** Members of a bundle above this many characters are left out of lists. */
 const LISTED_MEMBERS_LENGTH_MAX = 64 * 1024
@@ -58,7 +63,27 @@ export async function findStored(
   { accountId, sql: database }: AccountDatabase,
   fileId: string,
   names: readonly string[],
-): Promise<{ file: File; member: Member | null } | null> {
+): Promise<StoredFile | null> {
+  const isWanted = and(eq(files.id, fileId), eq(files.accountId, accountId))
+  return await selectStored(database, isWanted, names)
+}
+
+/** The same of a file that is published, as long as its account is neither suspended nor deleted. */
+export async function findPublished(
+  database: Database,
+  fileId: string,
+  names: readonly string[],
+): Promise<StoredFile | null> {
+  const isServed = sql`exists (select 1 from ${accounts} where ${accounts.id} = ${files.accountId} and suspended_at is null and deleted_at is null)`
+  const isWanted = and(eq(files.id, fileId), isNotNull(files.publishedAt), isServed)
+  return await selectStored(database, isWanted, names)
+}
+
+async function selectStored(
+  database: Database,
+  isWanted: SQL | undefined,
+  names: readonly string[],
+): Promise<StoredFile | null> {
   const wanted = sql`select value ->> 'name' as name, value from json_each(${files.bundle}, '$.members')`
   const given = sql`select key, value from json_each(${JSON.stringify(names)})`
   const [found] = await database
@@ -70,9 +95,29 @@ export async function findStored(
         ),
     })
     .from(files)
-    .where(and(eq(files.id, fileId), eq(files.accountId, accountId), isNotNull(files.objectKey)))
+    .where(and(isWanted, isNotNull(files.objectKey)))
     .limit(1)
   return found ?? null
+}
+
+/**
+ * Publishes a stored File of the account, or takes that back (`publishedAt` of null); one that is
+ * published stays so since when it was. False where there is none such.
+ */
+export async function setPublished(
+  { accountId, sql: database }: AccountDatabase,
+  id: string,
+  publishedAt: number | null,
+): Promise<boolean> {
+  const set = publishedAt === null ? null : sql`coalesce(published_at, ${publishedAt})`
+  const changed = await database
+    .update(files)
+    .set({ publishedAt: set })
+    .where(
+      and(eq(files.id, id), eq(files.accountId, accountId), isFile, isNotNull(files.objectKey)),
+    )
+    .returning({ id: files.id })
+  return changed.length === 1
 }
 
 /**

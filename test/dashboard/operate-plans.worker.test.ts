@@ -22,6 +22,7 @@ const FORM = {
   run_seconds: "60",
   storage_bytes: "10",
   fetches_per_day: "0",
+  link_seconds: "600",
   slots_share: "25",
 }
 

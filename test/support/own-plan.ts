@@ -8,4 +8,5 @@ export const GOLD = {
   run_seconds: 60,
   storage_bytes: 10_000_000,
   fetches_per_day: 5,
+  link_seconds: 600,
 }

@@ -18,6 +18,7 @@ const TITLES: Record<LimitName, string> = {
   run_seconds: "Run time of a job",
   storage_bytes: "Storage",
   fetches_per_day: "Fetches today",
+  link_seconds: "Life of a link",
 }
 
 /** What a limit is called on a page. */

@@ -3,7 +3,7 @@ import { probeResult } from "../../contract/probe.ts"
 import type { Progress } from "../../rpc.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { FileSource } from "../../storage/schema/states.ts"
-import { fileUrl, memberRecord, viewMember } from "../file-links.ts"
+import { fileUrl, memberRecord, publicUrl, viewMember } from "../file-links.ts"
 import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
 
 /** Where the Files of an account come from; what a fetch made is none of them. */
@@ -23,6 +23,9 @@ export const fileRecord = z
       .optional()
       .meta({ description: "The URL of an import, as it was given." }),
     download_url: z.url(),
+    public_url: z.url().optional().meta({
+      description: "Where whoever knows the address reads the file, once it is published.",
+    }),
     size_bytes: z.int().nullable(),
     content_type: z.string().nullable(),
     duration_seconds: z.number().optional(),
@@ -46,6 +49,7 @@ export function viewFile(
     source: fileSource.parse(file.source),
     ...(file.sourceUrl !== null && { source_url: file.sourceUrl }),
     download_url: fileUrl(base, file),
+    ...(file.publishedAt !== null && { public_url: publicUrl(base, file) }),
     size_bytes: file.sizeBytes,
     content_type: file.contentType,
     ...(file.bundle?.durationSeconds !== undefined && {

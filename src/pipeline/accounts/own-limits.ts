@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { mapLimits } from "../../plan-fields.ts"
 import type { LimitName } from "../../plan-fields.ts"
-import { BUILT_IN_PLANS, isBuiltInPlan } from "../../plans.ts"
+import { BUILT_IN_PLANS, isBuiltInPlan, LIMITS } from "../../plans.ts"
 import type { OwnLimits } from "../../plans.ts"
 
 const TIB = 1024 ** 4
@@ -16,6 +16,7 @@ export const LIMIT_BOUNDS: Record<LimitName, readonly [min: number, max: number]
   run_seconds: [1, 86_400],
   storage_bytes: [1, 1024 * TIB],
   fetches_per_day: [0, 10_000_000],
+  link_seconds: [1, 366 * 86_400],
 }
 
 const NAME = /^[a-z0-9-]{1,40}$/
@@ -32,13 +33,8 @@ export const ownPlanName = z
 /** The numbers of a plan of the operator's own by their public names, each within its bounds. */
 export const ownLimits = z
   .strictObject({
-    ...mapLimits((_, name) => {
-      const [min, max] = LIMIT_BOUNDS[name]
-      const message = `expected a whole number from ${min} to ${max}`
-      return z
-        .number(message)
-        .refine((value) => Number.isInteger(value) && value >= min && value <= max, message)
-    }),
+    ...mapLimits((_, name) => limitNumber(name)),
+    link_seconds: limitNumber("link_seconds").default(LIMITS.paid.linkSecondsMax),
     /** Of a pool's slots, while other accounts want some. */
     slots_share: z
       .number("expected a number from 0 to 1")
@@ -55,5 +51,14 @@ export const ownLimits = z
     runSecondsMax: numbers.run_seconds,
     storageBytesMax: numbers.storage_bytes,
     fetchesPerDay: numbers.fetches_per_day,
+    linkSecondsMax: numbers.link_seconds,
     slotsShareMax: numbers.slots_share,
   }))
+
+function limitNumber(name: LimitName) {
+  const [min, max] = LIMIT_BOUNDS[name]
+  const message = `expected a whole number from ${min} to ${max}`
+  return z
+    .number(message)
+    .refine((value) => Number.isInteger(value) && value >= min && value <= max, message)
+}

@@ -15,6 +15,7 @@ const USAGE_MEANINGS: Record<LimitName, string> = {
   run_seconds: "Nothing uses this up.",
   storage_bytes: "Bytes that are stored.",
   fetches_per_day: "Media that jobs were to bring in from URLs today, UTC.",
+  link_seconds: "Nothing uses this up.",
 }
 
 /** An account as its callers see it. */

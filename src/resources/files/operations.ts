@@ -2,27 +2,32 @@ import { z } from "zod"
 import { absentProblem, answerLink, DOWNLOAD } from "../../http/downloads.ts"
 import { baseUrl, preferredWaitMs } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
+import { EXAMPLE_ID } from "../../ids.ts"
 import { LIMIT_PROBLEMS } from "../../http/limit-problem.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import { notFound } from "../../http/problem.ts"
 import type { Problem } from "../../http/problem.ts"
 import { file as fileKind } from "../../kinds/file/kind.ts"
+import { publicUrl } from "../../kinds/file-links.ts"
 import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
 import type { FileRecord } from "../../kinds/file/record.ts"
 import { fileForm, fileImport, IMPORT_EXAMPLE } from "../../kinds/file/request.ts"
 import { statesOf } from "../../kinds/record-fields.ts"
 import { deleteFile } from "../../pipeline/jobs/delete.ts"
 import { progressOf, awaitFileEnd } from "../../pipeline/jobs/wait.ts"
-import { findFile, findLargeMember, findStored, listFiles } from "../../storage/files.ts"
+import {
+  findFile,
+  findLargeMember,
+  findStored,
+  listFiles,
+  setPublished,
+} from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { wholeFile } from "../../storage/whole-rows.ts"
 import { collectionOperations, locationOf, readId, statusFilter } from "../../http/collection.ts"
 import { createFile } from "./create.ts"
-
-/** A playlist may say what it likes of its length. */
-const PLAY_SECONDS_MAX = 24 * 3600
 
 const upload = operation({
   method: "post",
@@ -65,10 +70,10 @@ const download = operation({
   method: "get",
   path: "/files/{id}/{name}",
   operationId: "downloadFile",
-  summary: "Get a short-lived signed link to a file, or to a member of a bundle",
+  summary: "Get a signed link to a file, or to a member of a bundle",
   tag: "files",
   errors: ["not_found", "not_final"],
-  async handle(c, { disposition }) {
+  async handle(c, asked) {
     const name = c.req.param("name") ?? ""
     const fileId = readId(c, "file")
     const found = await findStored(c.get("database"), fileId, [name])
@@ -79,15 +84,57 @@ const download = operation({
       found.member !== null ||
       (await findLargeMember(c.env.MEDIA, found.file, [name])) !== null
     if (!isThere) throw notFound("file")
-    return await answerLink(c, { fileId, name, disposition, playSeconds: playSeconds(found.file) })
+    return await answerLink(c, { fileId, name, asked, durationSeconds: durationOf(found.file) })
+  },
+})
+
+const publish = operation({
+  method: "post",
+  path: "/files/{id}/publish",
+  operationId: "publishFile",
+  summary: "Give a file an address that needs no key, until that is taken back",
+  tag: "files",
+  query: NO_QUERY,
+  answer: {
+    status: 200,
+    description: "The address; the same each time.",
+    schema: z.object({ public_url: z.url() }),
+  },
+  errors: ["not_found", "not_final"],
+  example: { id: EXAMPLE_ID },
+  async handle(c) {
+    const id = readId(c, "file")
+    const found = await findFile(c.get("database"), id)
+    if (!found) throw notFound("file")
+    if (!(await setPublished(c.get("database"), id, Date.now()))) throw absent(found.file)
+    return { body: { public_url: publicUrl(baseUrl(c), found.file) } }
+  },
+})
+
+const unpublish = operation({
+  method: "delete",
+  path: "/files/{id}/publish",
+  operationId: "unpublishFile",
+  summary: "Take the public address of a file back; one without is left as it is",
+  tag: "files",
+  query: NO_QUERY,
+  answer: { status: 200, description: "Nobody reads it without a key.", schema: z.object({}) },
+  errors: ["not_found"],
+  example: { id: EXAMPLE_ID },
+  async handle(c) {
+    if (!(await setPublished(c.get("database"), readId(c, "file"), null))) throw notFound("file")
+    return { body: {} }
   },
 })
 
 /** What a download of a file that is not stored is answered with: an import may be on its way. */
 async function whyAbsent(c: AppContext, id: string, name: string): Promise<Problem> {
   const found = await findFile(c.get("database"), id)
-  if (found?.file.name !== name) return notFound("file")
-  return absentProblem(found.file, {
+  return found?.file.name === name ? absent(found.file) : notFound("file")
+}
+
+function absent(file: File): Problem {
+  return absentProblem(file, {
     pending: "The file is still on its way from its URL; wait for its end.",
     failed: "The file could not be brought in, so there is none",
     reason: "its import failed",
@@ -114,11 +161,13 @@ export const fileOperations: Operation[] = [
     remove: async (c, found) => await deleteFile(c.env, c.executionCtx, found),
   }),
   download,
+  publish,
+  unpublish,
 ]
 
-/** How long a player goes on asking for what a playlist names. */
-function playSeconds({ bundle }: File): number {
-  return Math.min(Math.ceil(bundle?.durationSeconds ?? 0), PLAY_SECONDS_MAX)
+/** How long a file plays, or what its playlist names; in seconds. */
+function durationOf({ bundle, probe }: File): number | undefined {
+  return bundle?.durationSeconds ?? probe?.duration
 }
 
 /** A file, once it is there and probed or its caller no longer wants to wait for that. */

@@ -22,6 +22,8 @@ export const files = sqliteTable(
     objectKey: text("object_key"),
     sizeBytes: integer("size_bytes"),
     contentType: text("content_type"),
+    /** SHA-256 of the bytes, hexadecimal; none where nobody computed it on their way in. */
+    sha256: text("sha256"),
     probe: text("probe", { mode: "json" }).$type<ProbeResult>(),
     /** Where the whole probe is when it is too big for a row; `probe` then has no streams. */
     probeObjectKey: text("probe_object_key"),
@@ -34,6 +36,8 @@ export const files = sqliteTable(
     errorMessage: text("error_message"),
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
+    /** Since then whoever knows its address may read it; none for a file of its account alone. */
+    publishedAt: integer("published_at"),
   },
   (table) => [
     index("files_of_job").on(table.jobId),

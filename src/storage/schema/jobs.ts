@@ -51,6 +51,8 @@ export const jobs = sqliteTable(
     acceptedAt: integer("accepted_at"),
     startedAt: integer("started_at"),
     completedAt: integer("completed_at"),
+    /** How long after its end it is removed with all that it stored; none where it is not. */
+    keptMs: integer("kept_ms"),
   },
   (table) => [
     index("jobs_listed").on(table.accountId, table.id),
@@ -61,6 +63,9 @@ export const jobs = sqliteTable(
     index("jobs_finished")
       .on(table.completedAt)
       .where(sql`completed_at is not null`),
+    index("jobs_expiring")
+      .on(sql`completed_at + kept_ms`)
+      .where(sql`kept_ms is not null and completed_at is not null`),
     index("jobs_unaccepted")
       .on(table.createdAt)
       .where(sql`accepted_at is null and state in ('waiting', 'running')`),

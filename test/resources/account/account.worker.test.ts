@@ -43,6 +43,7 @@ it("an account that does nothing has limits and use by the same names", async ()
       run_seconds: 300,
       storage_bytes: 77,
       fetches_per_day: LIMITS.trial.fetchesPerDay,
+      link_seconds: LIMITS.trial.linkSecondsMax,
     },
     usage: {
       requests_per_minute: 1,
@@ -53,6 +54,7 @@ it("an account that does nothing has limits and use by the same names", async ()
       run_seconds: null,
       storage_bytes: 0,
       fetches_per_day: 0,
+      link_seconds: null,
     },
   })
   expect(Object.keys(body["limits"] ?? {})).toEqual(Object.keys(LIMIT_FIELDS))
