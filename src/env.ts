@@ -66,11 +66,12 @@ export function prepareLog(env: Env): void {
 
 const prepared = new WeakSet<object>()
 
-/** How long what was fetched is kept: no longer than its record. */
+/** How long what was fetched is kept, no longer than its record, and how long anything is. */
 export function retentionOf(env: Env): Retention {
-  const { FETCH_DAYS_MAX, JOB_DAYS_MAX } = settingsOf(env)
+  const { FETCH_DAYS_MAX, JOB_DAYS_MAX, RETENTION_DAYS } = settingsOf(env)
   const days = Math.min(FETCH_DAYS_MAX, JOB_DAYS_MAX, DAYS_MAX)
-  return { now: Date.now(), fetchedMs: days * DAY_MS }
+  const keptMsMax = RETENTION_DAYS === undefined ? null : RETENTION_DAYS * DAY_MS
+  return { now: Date.now(), fetchedMs: days * DAY_MS, keptMsMax }
 }
 
 /** The limits of a plan: its own, else those of src/plans.ts where no setting replaces them. */

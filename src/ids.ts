@@ -5,6 +5,12 @@ export function newId(): string {
   return v7()
 }
 
+/** The least id that can be made at a moment, in milliseconds since 1970. */
+export function firstIdAt(moment: number): string {
+  const hex = Math.max(0, moment).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}
+
 /** The id that examples of requests name. */
 export const EXAMPLE_ID = "0197a6d2-6f7c-7c33-9b1e-3f2a8c5d4e10"
 

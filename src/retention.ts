@@ -1,2 +1,5 @@
-/** How long what was fetched is kept, and the moment at which that is judged. */
-export type Retention = { now: number; fetchedMs: number }
+/**
+ * How long what was fetched is kept, and the moment at which that is judged; how long anything is,
+ * null where that has no end.
+ */
+export type Retention = { now: number; fetchedMs: number; keptMsMax: number | null }

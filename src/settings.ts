@@ -79,6 +79,11 @@ export const settings = z.object({
   WAIT_SECONDS_MAX: count.default(86_400),
   /** The least entries that the log has: debug, info, warn or error. */
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
+  /**
+   * How long after its end a job is kept with all that it stored, Files included, in days; for ever
+   * where it is not set.
+   */
+  RETENTION_DAYS: count.max(36_500).optional(),
   /** How long the row of a finished job is kept, in days; its files stay until they are deleted. */
   JOB_DAYS_MAX: count.default(90),
   /** Who may sign up: anybody, whom the operator invited, or nobody. */

@@ -25,6 +25,7 @@ import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
 import { limitProblem } from "./limit-problem.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
+import { expiryFaults, readKeptMs } from "./retention.ts"
 import { requireToolsOf } from "./required-tools.ts"
 import { notAllowed, readImport, urlFaults } from "./user-urls.ts"
 
@@ -149,6 +150,7 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   return {
     faults: [
       ...webhooks.flatMap(({ field, url }) => webhookFaults(c, field, url)),
+      ...expiryFaults(c, body),
       ...urls.flatMap(({ field, url }) => urlFaults(c, field, url)),
       ...unreadable,
       ...unusable,
@@ -226,6 +228,7 @@ export function readJobFacts(c: AppContext, fields: CreateRequest): JobFacts {
     metadata: fields.metadata ?? null,
     webhookUrl: webhook ? readWebhookUrl(c, webhook.field, webhook.url) : null,
     webhookForm: webhook?.field === "webhook_url" ? "job" : "native",
+    keptMs: readKeptMs(c, fields),
   }
 }
 

@@ -16,12 +16,25 @@ const priority = z
   .max(100, "expected a whole number from 0 to 100")
   .meta({ description: "Jobs of the account with a higher priority start first." })
 
+/** How long a caller may have a job or a file kept, in seconds: a minute to a year. */
+const KEPT_SECONDS = { min: 60, max: 366 * 86_400 }
+const EXPECTED_KEPT = `expected a whole number of seconds from ${KEPT_SECONDS.min} to ${KEPT_SECONDS.max}`
+
+const expiresIn = z
+  .int(EXPECTED_KEPT)
+  .min(KEPT_SECONDS.min, EXPECTED_KEPT)
+  .max(KEPT_SECONDS.max, EXPECTED_KEPT)
+  .meta({
+    description:
+      "How many seconds after its end the job is removed, with what it made and the files that came with it; its record then says expires_at. Kept where left out.",
+  })
+
 /** The priority in a request that may say it elsewhere too. */
 export const optionalPriority = priority.optional()
 
 /**
  * Fields that every create takes: `webhook`, called at the end; `metadata`, echoed back; `priority`,
- * higher first.
+ * higher first; `expires_in`, how long it is kept.
  */
 export const createFields = {
   webhook: webhookUrl.nullish(),
@@ -40,6 +53,7 @@ export const createFields = {
     })
     .nullish(),
   priority: priority.default(PRIORITY_DEFAULT),
+  expires_in: expiresIn.nullish(),
 }
 
 /** The part of a form that is a file; or else a field names one. */

@@ -99,6 +99,7 @@ export type CreateRequest = {
   webhook_url?: string | null | undefined
   metadata?: { [name: string]: string } | null | undefined
   priority?: number | undefined
+  expires_in?: number | null | undefined
 }
 
 /** A kind whose create takes a JSON body; one maker gives it all its routes. */

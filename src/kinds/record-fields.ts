@@ -49,6 +49,9 @@ export const jobFieldSchemas = {
   }),
   started_at: dateTime.nullable(),
   completed_at: dateTime.nullable(),
+  expires_at: dateTime.optional().meta({
+    description: "From when on it is removed with all that it stored; without it, it is kept.",
+  }),
 }
 
 export function jobFields(job: Job, progress: Progress | null) {
@@ -60,7 +63,18 @@ export function jobFields(job: Job, progress: Progress | null) {
     warnings: job.warnings ?? [],
     started_at: toDateTime(job.startedAt),
     completed_at: toDateTime(job.completedAt),
+    ...expiryField(expiryOf(job)),
   }
+}
+
+/** The moment from which on a job that is over is removed with what it stored; null where it is kept. */
+export function expiryOf({ completedAt, keptMs }: Pick<Job, "completedAt" | "keptMs">) {
+  return completedAt === null || keptMs === null ? null : completedAt + keptMs
+}
+
+/** What a record says of the moment from which on it is removed. */
+export function expiryField(expiresAt: number | null): { expires_at?: string } {
+  return expiresAt === null ? {} : { expires_at: toDateTime(expiresAt) }
 }
 
 /** What every record of the native form begins with; the error is there only where it failed. */

@@ -15,8 +15,15 @@ import type { Job } from "./schema/jobs.ts"
 import type { FileSource, State } from "./schema/states.ts"
 import { garbage } from "./schema/uploads.ts"
 
-/** A file and the job that took it in; a file that was an output has none of its own. */
-export type FileWithJob = { file: File; job: Job | null }
+/**
+ * A file and the job that took it in; a file that was an output has none of its own. It goes with the
+ * job that made it, at `expiresAt`; null where that is kept, or not over.
+ */
+export type FileWithJob = { file: File; job: Job | null; expiresAt: number | null }
+
+const expiresAt = sql<
+  number | null
+>`(select completed_at + kept_ms from jobs owner where owner.id = ${files.jobId})`
 
 /** A stored file without its members, and the one of them that was asked for. */
 export type StoredFile = { file: File; member: Member | null }
@@ -47,7 +54,7 @@ export async function findFile(
   id: string,
 ): Promise<FileWithJob | null> {
   const [found] = await database
-    .select({ file: files, job: jobs })
+    .select({ file: files, job: jobs, expiresAt })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
     .where(and(eq(files.id, id), eq(files.accountId, accountId), isFile))
@@ -169,7 +176,7 @@ export async function listFiles(
   page: Page,
 ): Promise<FileWithJob[]> {
   return await database
-    .select({ file: withFewMembers, job: jobs })
+    .select({ file: withFewMembers, job: jobs, expiresAt })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
     .where(

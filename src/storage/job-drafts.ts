@@ -55,15 +55,17 @@ export type JobFacts = {
   metadata: Record<string, string> | null
   webhookUrl: string | null
   webhookForm: WebhookForm
+  /** How long after its end it is kept; as long as the operator's settings say where left out. */
+  keptMs?: number | null
   retryOf?: string
 }
 
 /** Fields of requests that are columns of their jobs. */
-const COLUMN_FIELDS = new Set(["webhook", "webhook_url", "metadata", "priority"])
+const COLUMN_FIELDS = new Set(["webhook", "webhook_url", "metadata", "priority", "expires_in"])
 
 /** The row of a new job. */
 export function draftJob(facts: JobFacts, made: { id: string; kind: string; request: unknown }) {
-  const { origin, priority, metadata, webhookUrl, webhookForm, retryOf = null } = facts
+  const { origin, priority, metadata, webhookUrl, webhookForm, keptMs, retryOf = null } = facts
   return {
     ...made,
     request: keptRequest(made.request),
@@ -72,6 +74,7 @@ export function draftJob(facts: JobFacts, made: { id: string; kind: string; requ
     metadata,
     webhookUrl,
     webhookForm,
+    keptMs: keptMs ?? null,
     retryOf,
     state: "waiting" as const,
     version: 0,

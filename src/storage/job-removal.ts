@@ -1,19 +1,32 @@
-import { and, eq, inArray, isNotNull, lt, sql } from "drizzle-orm"
+import { and, asc, eq, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm"
+import type { Column, SQL } from "drizzle-orm"
+import { firstIdAt } from "../ids.ts"
 import { groupRows, runBatch } from "./database.ts"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { deliveryPrefix, jobPrefix, prefixOf } from "./objects.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import { files } from "./schema/files.ts"
+import type { File } from "./schema/files.ts"
 import { idempotency, jobs, metadataLookups } from "./schema/jobs.ts"
-import { isFinal, isOfCaller } from "./schema/states.ts"
+import { FILE_SOURCES, isFinal, isOfCaller } from "./schema/states.ts"
+import type { FileSource } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
 import { listOldLookups } from "./metadata-lookups.ts"
 import { deleteSecrets } from "./task-secrets.ts"
 import type { JobSnapshot } from "./transitions.ts"
 
+type NewGarbage = { prefix: string; fileId: string | null; dueAt: number }
+
 /** D1 takes 100 bound parameters a statement. */
 const ROWS_MAX = 90
+/** Files that are looked at for those whose jobs are gone: these are the oldest, where there are some. */
+const LOOKED_AT_MAX = 1000
+
+/** Files that go with the rows of their jobs in any case: they are nobody's Files. */
+const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
+
+const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.keptMs))
 
 /**
  * Removes a job that is over with its tasks and files, whose objects become garbage. Its webhook
@@ -27,17 +40,11 @@ export async function removeJob(
 ): Promise<void> {
   const { id: jobId } = ended.job
   const own = ended.files.filter(({ id, source }) => !isOfCaller(source) || id === jobId)
-  const left = own.flatMap(({ id, objectKey }) =>
-    objectKey === null ? [] : [{ prefix: prefixOf(objectKey), fileId: id, dueAt: now }],
-  )
-  const values = hasValues(ended)
-    ? [{ prefix: jobPrefix(accountId, jobId), fileId: null, dueAt: now }]
-    : []
+  const left = own.flatMap((file) => prefixesOf(file, now))
+  const values = hasValues(ended) ? [valuesOf(jobPrefix(accountId, jobId), now)] : []
   const ownTasks = sql`(select id from tasks where job_id = ${jobId} and account_id = ${accountId})`
   await runBatch(database, [
-    ...groupRows([...left, ...values], 4).map((rows) =>
-      database.insert(garbage).values(rows).onConflictDoNothing(),
-    ),
+    ...insertGarbage(database, [...left, ...values]),
     deleteSecrets({ accountId, sql: database }, jobId),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${ownTasks}`),
     database.delete(tasks).where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
@@ -77,10 +84,98 @@ export async function deleteFinishedJobs(database: Database, before: number): Pr
   const old = await database
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(isNotNull(jobs.completedAt), lt(jobs.completedAt, before)))
+    .where(and(hasNoExpiry, lt(jobs.completedAt, before)))
     .limit(ROWS_MAX)
   const ids = old.map((job) => job.id)
-  if (ids.length > 0) await runBatch(database, await removalOf(database, ids))
+  if (ids.length > 0) await runBatch(database, await removalOf(database, ids, FETCHED))
+}
+
+/**
+ * Removes some of the jobs, of all accounts, whose time is over at `now`, with all that they stored; of
+ * those that have no time of their own, what ended before `endedBefore`, with Files whose jobs are gone.
+ * Where `endedBefore` is null, these are kept. Answers whether there may be more.
+ */
+export async function removeExpired(
+  database: Database,
+  { now, endedBefore }: { now: number; endedBefore: number | null },
+): Promise<boolean> {
+  const expired = await listExpired(database, now, endedBefore)
+  if (expired.length > 0) {
+    const accountIds = [...new Set(expired.map(({ accountId }) => accountId))]
+    const ids = expired.map(({ id }) => id)
+    await runBatch(database, [
+      ...(await removalOf(database, ids, FILE_SOURCES)),
+      database
+        .delete(idempotency)
+        .where(and(isListed(idempotency.accountId, accountIds), isListed(idempotency.jobId, ids))),
+    ])
+  }
+  const left = endedBefore === null ? 0 : await removeLeftFiles(database, now, endedBefore)
+  return expired.length >= ROWS_MAX || left >= ROWS_MAX
+}
+
+async function listExpired(
+  database: Database,
+  now: number,
+  endedBefore: number | null,
+): Promise<{ id: string; accountId: string }[]> {
+  const columns = { id: jobs.id, accountId: jobs.accountId }
+  const timed = await database
+    .select(columns)
+    .from(jobs)
+    .where(
+      and(
+        isNotNull(jobs.keptMs),
+        isNotNull(jobs.completedAt),
+        sql`completed_at + kept_ms <= ${now}`,
+      ),
+    )
+    .orderBy(sql`completed_at + kept_ms`)
+    .limit(ROWS_MAX)
+  if (endedBefore === null || timed.length === ROWS_MAX) return timed
+  const old = await database
+    .select(columns)
+    .from(jobs)
+    .where(and(hasNoExpiry, lt(jobs.completedAt, endedBefore)))
+    .orderBy(asc(jobs.completedAt))
+    .limit(ROWS_MAX - timed.length)
+  return [...timed, ...old]
+}
+
+/** Removes some of the oldest files that ended before a moment, and whose jobs are gone; how many. */
+async function removeLeftFiles(
+  database: Database,
+  now: number,
+  endedBefore: number,
+): Promise<number> {
+  const { id, jobId, objectKey, completedAt } = files
+  const oldest = database
+    .select({ id, jobId, objectKey, completedAt })
+    .from(files)
+    .where(lt(id, firstIdAt(endedBefore)))
+    .orderBy(asc(id))
+    .limit(LOOKED_AT_MAX)
+    .as("oldest")
+  const left = await database
+    .select({ id: oldest.id, objectKey: oldest.objectKey })
+    .from(oldest)
+    .where(
+      and(
+        lt(oldest.completedAt, endedBefore),
+        sql`not exists (select 1 from ${jobs} where ${jobs.id} = ${oldest.jobId})`,
+      ),
+    )
+    .limit(ROWS_MAX)
+  const ids = left.map((file) => file.id)
+  if (ids.length === 0) return 0
+  await runBatch(database, [
+    ...insertGarbage(
+      database,
+      left.flatMap((file) => prefixesOf(file, now)),
+    ),
+    database.delete(files).where(inArray(files.id, ids)),
+  ])
+  return ids.length
 }
 
 /** Deletes some of the lookups, of all accounts, made before a moment, with their jobs that are over. */
@@ -90,25 +185,30 @@ export async function deleteOldLookups(database: Database, before: number): Prom
   if (ids.length === 0) return
   const isOld = lt(metadataLookups.createdAt, before)
   await runBatch(database, [
-    ...(await removalOf(database, ids)),
+    ...(await removalOf(database, ids, FETCHED)),
     database.delete(metadataLookups).where(and(isOld, inArray(metadataLookups.jobId, ids))),
   ])
 }
 
 /** Statements that delete jobs, at most `ROWS_MAX`, with what is theirs alone. */
-async function removalOf(database: Database, ids: string[]): Promise<Statement[]> {
-  const isTheirs = and(inArray(files.jobId, ids), inArray(files.source, ["fetch", "transcript"]))
-  const [withValues, fetched] = await database.batch([
+async function removalOf(
+  database: Database,
+  ids: string[],
+  sources: readonly FileSource[],
+): Promise<Statement[]> {
+  const isTheirs = and(isListed(files.jobId, ids), isListed(files.source, sources))
+  const [withValues, stored] = await database.batch([
     database
       .select({ id: jobs.id, accountId: jobs.accountId })
       .from(jobs)
       .where(and(inArray(jobs.id, ids), jobHasValues)),
-    database.select({ objectKey: files.objectKey }).from(files).where(isTheirs),
+    database.select({ id: files.id, objectKey: files.objectKey }).from(files).where(isTheirs),
   ])
   const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${inArray(tasks.jobId, ids)})`
+  const now = Date.now()
   const left = [
-    ...withValues.map(({ id, accountId }) => jobPrefix(accountId, id)),
-    ...fetched.flatMap(({ objectKey }) => (objectKey === null ? [] : [prefixOf(objectKey)])),
+    ...withValues.map(({ id, accountId }) => valuesOf(jobPrefix(accountId, id), now)),
+    ...stored.flatMap((file) => prefixesOf(file, now)),
   ]
   return [
     ...insertGarbage(database, left),
@@ -133,7 +233,7 @@ export async function deleteEndedDeliveries(database: Database, before: number):
   const ids = old.map((delivery) => delivery.id)
   if (ids.length === 0) return
   const left = old.flatMap(({ id, accountId, bodyObjectKey }) =>
-    bodyObjectKey === null ? [] : [deliveryPrefix(accountId, id)],
+    bodyObjectKey === null ? [] : [valuesOf(deliveryPrefix(accountId, id), Date.now())],
   )
   await runBatch(database, [
     ...insertGarbage(database, left),
@@ -142,9 +242,26 @@ export async function deleteEndedDeliveries(database: Database, before: number):
   ])
 }
 
-function insertGarbage(database: Database, prefixes: string[]): Statement[] {
-  const rows = prefixes.map((prefix) => ({ prefix, dueAt: Date.now() }))
+/** The garbage that large values of a row are. */
+function valuesOf(prefix: string, dueAt: number): NewGarbage {
+  return { prefix, fileId: null, dueAt }
+}
+
+/** The garbage that a file is; a task of another job that reads it keeps the bytes until it is done. */
+function prefixesOf(
+  { id, objectKey }: Pick<File, "id" | "objectKey">,
+  dueAt: number,
+): NewGarbage[] {
+  return objectKey === null ? [] : [{ prefix: prefixOf(objectKey), fileId: id, dueAt }]
+}
+
+function insertGarbage(database: Database, rows: NewGarbage[]): Statement[] {
   return groupRows(rows, 4).map((group) =>
     database.insert(garbage).values(group).onConflictDoNothing(),
   )
+}
+
+/** Whether a column has one of some values, which are one bound parameter together. */
+function isListed(column: Column, values: readonly string[]): SQL {
+  return sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
 }

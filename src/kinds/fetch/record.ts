@@ -6,7 +6,7 @@ import { fetchedUrl, fileUrl } from "../file-links.ts"
 import { jobOutput, viewOutputs } from "../job-record.ts"
 import type { Retention } from "../../retention.ts"
 import {
-  dateTime,
+  expiryOf,
   jobFields,
   jobFieldSchemas,
   recordHead,
@@ -34,7 +34,6 @@ export const fetchRecord = z
     content_type: z.string().optional(),
     width: z.int().optional(),
     height: z.int().optional(),
-    expires_at: dateTime.optional(),
     outputs: z
       .array(jobOutput)
       .optional()
@@ -57,9 +56,9 @@ export function viewFetch(
     ...keptRequest.parse(job.request),
     subtitles: isKept ? viewSubtitles(base, job.id, result) : [],
     ...(result && viewMedia(base, job.id, result, isKept)),
-    ...(result && { expires_at: toDateTime(expiryOf(job, retention)) }),
     ...(result && makesRenditions(result) && { outputs: viewRenditions(base, job) }),
     ...jobFields(job, progress),
+    ...(result && { expires_at: toDateTime(mediaExpiryOf(job, retention)) }),
   }
 }
 
@@ -71,7 +70,7 @@ export function isFetched(key: string): boolean {
 /** Whether what a fetch made is no longer kept. */
 export function isExpired(job: Job, retention: Retention): boolean {
   if (job.result?.fetched?.isRemoved) return true
-  return expiryOf(job, retention) <= retention.now
+  return mediaExpiryOf(job, retention) <= retention.now
 }
 
 /** Whether the request of a fetch came with cookies, which its job does not keep. */
@@ -79,8 +78,10 @@ export function hadCookies(request: unknown): boolean {
   return z.object({ cookies: z.literal(true) }).safeParse(request).success
 }
 
-function expiryOf({ completedAt, createdAt }: Job, { fetchedMs }: Retention): number {
-  return (completedAt ?? createdAt) + fetchedMs
+/** What was fetched goes with its job at the latest. */
+function mediaExpiryOf(job: Job, { fetchedMs }: Retention): number {
+  const { completedAt, createdAt } = job
+  return Math.min((completedAt ?? createdAt) + fetchedMs, expiryOf(job) ?? Infinity)
 }
 
 function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult, isKept: boolean) {

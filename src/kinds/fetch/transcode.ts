@@ -18,6 +18,7 @@ export const fetchTranscode = z
       webhook_url: webhookUrl.nullish(),
       metadata: createFields.metadata,
       priority: optionalPriority,
+      expires_in: createFields.expires_in,
     },
     "expected an object of fields",
   )
@@ -29,7 +30,7 @@ export const fetchTranscode = z
 
 export type FetchTranscode = z.infer<typeof fetchTranscode>
 
-const JOB_FIELDS = ["webhook", "webhook_url", "metadata", "priority"] as const
+const JOB_FIELDS = ["webhook", "webhook_url", "metadata", "priority", "expires_in"] as const
 
 const text = z.string().optional().catch(undefined)
 const given = z.unknown().optional()
@@ -40,6 +41,7 @@ export const usableJobFields = {
   webhook_url: text,
   metadata: given,
   priority: given,
+  expires_in: given,
 }
 
 const usable = z.object(usableJobFields)
@@ -58,6 +60,7 @@ export function readCreateFields({
     webhook_url: outer.webhook_url ?? transcode?.webhook_url,
     metadata: outer.metadata ?? transcode?.metadata,
     priority: outer.priority ?? transcode?.priority,
+    expires_in: outer.expires_in ?? transcode?.expires_in,
   }
 }
 

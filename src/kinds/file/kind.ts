@@ -4,6 +4,7 @@ import type { File } from "../../storage/schema/files.ts"
 import type { Job, JobResult } from "../../storage/schema/jobs.ts"
 import type { Kind } from "../kind.ts"
 import { outputResult } from "../outputs.ts"
+import { expiryOf } from "../record-fields.ts"
 import { fileRecord, viewFile } from "./record.ts"
 
 const OUTPUT_KEY = "file"
@@ -20,7 +21,7 @@ export const file = {
   view(base, { job, files }, progress) {
     const own = files.find(({ id }) => id === job.id)
     if (!own) throw new Error(`the job ${job.id} of a file has no file`)
-    return viewFile(base, { file: own, job }, progress)
+    return viewFile(base, { file: own, job, expiresAt: expiryOf(job) }, progress)
   },
 } as const satisfies Kind<typeof fileRecord>
 

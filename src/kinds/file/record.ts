@@ -4,7 +4,13 @@ import type { Progress } from "../../rpc.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { FileSource } from "../../storage/schema/states.ts"
 import { fileUrl, memberRecord, publicUrl, viewMember } from "../file-links.ts"
-import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
+import {
+  expiryField,
+  jobFields,
+  jobFieldSchemas,
+  recordHead,
+  recordHeadSchemas,
+} from "../record-fields.ts"
 
 /** Where the Files of an account come from; what a fetch made is none of them. */
 export const fileSource = z.enum(
@@ -40,7 +46,7 @@ export type FileRecord = z.infer<typeof fileRecord>
 
 export function viewFile(
   base: string,
-  { file, job }: FileWithJob,
+  { file, job, expiresAt }: FileWithJob,
   progress: Progress | null,
 ): FileRecord {
   return {
@@ -61,5 +67,6 @@ export function viewFile(
     ...(file.probe && { ffprobe: file.probe }),
     ...(file.probeError !== null && { ffprobe_error: file.probeError }),
     ...(job && jobFields(job, progress)),
+    ...expiryField(expiresAt),
   }
 }

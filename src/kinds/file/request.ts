@@ -11,6 +11,11 @@ const jsonText = z.string().transform((text, context) => {
   }
 })
 
+/** The number that a text of a form is; the text itself where it is none. */
+function readDigits(text: unknown): unknown {
+  return typeof text === "string" && /^\d{1,9}$/.test(text) ? Number(text) : text
+}
+
 const fileUrl = z
   .string("expected a URL")
   .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
@@ -25,10 +30,8 @@ export const fileFields = z.strictObject({
   file_url: fileUrl.optional(),
   webhook: createFields.webhook,
   metadata: jsonText.pipe(createFields.metadata).optional(),
-  priority: z.preprocess(
-    (text) => (typeof text === "string" && /^\d{1,3}$/.test(text) ? Number(text) : text),
-    createFields.priority,
-  ),
+  priority: z.preprocess(readDigits, createFields.priority),
+  expires_in: z.preprocess(readDigits, createFields.expires_in),
 })
 
 export type FileFields = z.infer<typeof fileFields>
@@ -41,6 +44,7 @@ export const fileForm = z
     webhook: createFields.webhook.unwrap().unwrap().optional(),
     metadata: z.string().optional().meta({ description: "A JSON object of texts." }),
     priority: createFields.priority,
+    expires_in: createFields.expires_in.unwrap().unwrap().optional(),
   })
   .meta({ id: "FileForm" })
 

@@ -13,6 +13,7 @@ import {
   deleteEndedDeliveries,
   deleteFinishedJobs,
   deleteOldLookups,
+  removeExpired,
 } from "../../storage/job-removal.ts"
 import { listAccountsWithOpenJobs, listUnaccepted } from "../../storage/jobs.ts"
 import { listOldLookups } from "../../storage/metadata-lookups.ts"
@@ -37,6 +38,8 @@ const ROWS_MAX = 100
 /** What accounts used is kept for so long. */
 const USAGE_DAYS_MAX = 400
 const MEDIA_MAX = 1000
+/** Of some ninety jobs each. */
+const EXPIRY_ROUNDS_MAX = 10
 /** How long a message that nobody could take is kept. */
 const DEAD_LETTER_MS = 30 * DAY_MS
 /** Longer than a lookup answers for its URL, and than anybody waits for one. */
@@ -56,6 +59,7 @@ export async function sweep(env: Env, now: number): Promise<void> {
       removeAbandonedUploads(env, database, now),
       deleteExpiredIdempotency(database, now),
       deleteFinishedJobs(database, now - keptMs),
+      removeExpiredJobs(env, database, now),
       tellOfOutages(env, database, now),
       deleteEndedDeliveries(database, now - keptMs),
       deleteOldOutages(database, now - keptMs),
@@ -100,6 +104,15 @@ async function tickDispatchers(env: Env, database: Database): Promise<void> {
       }),
     ),
   )
+}
+
+/** Jobs whose time is over, and all where nothing is kept for longer, with what they stored. */
+async function removeExpiredJobs(env: Env, database: Database, now: number): Promise<void> {
+  const { keptMsMax } = retentionOf(env)
+  const endedBefore = keptMsMax === null ? null : now - keptMsMax
+  for (let round = 0; round < EXPIRY_ROUNDS_MAX; round += 1) {
+    if (!(await removeExpired(database, { now, endedBefore }))) return
+  }
 }
 
 /** Lookups that are over go with their jobs; one that nobody ended is, and goes the next time. */

@@ -39,8 +39,8 @@ async function createImport(
   c: AppContext,
   fields: FileFields & { file_url: string },
 ): Promise<Created> {
-  const { file_url, webhook = null, metadata = null, priority } = fields
-  const identity = { file_url, webhook, metadata, priority }
+  const { file_url, webhook = null, metadata = null, priority, expires_in } = fields
+  const identity = { file_url, webhook, metadata, priority, expires_in: expires_in ?? undefined }
   return await acceptCreate(c, identity, async () => {
     const source = readImport(c, file_url)
     if ("error" in source) throw unprocessables([notAllowed("file_url", source.error)])

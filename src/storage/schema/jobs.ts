@@ -62,7 +62,7 @@ export const jobs = sqliteTable(
       .where(sql`state in ('waiting', 'running')`),
     index("jobs_finished")
       .on(table.completedAt)
-      .where(sql`completed_at is not null`),
+      .where(sql`completed_at is not null and kept_ms is null`),
     index("jobs_expiring")
       .on(sql`completed_at + kept_ms`)
       .where(sql`kept_ms is not null and completed_at is not null`),

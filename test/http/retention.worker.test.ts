@@ -1,0 +1,91 @@
+import { createExecutionContext } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, it } from "vitest"
+import { app } from "../../src/app.ts"
+import { makeCaller, upload } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+import { sendForm, media } from "../support/kind-upload.ts"
+
+type Refusal = { details: { field: string; message: string }[] }
+
+let caller: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("retention", "trial")
+})
+
+async function faultsOf(answer: Response): Promise<Refusal["details"]> {
+  expect(answer.status).toBe(422)
+  const { details } = await answer.json<Refusal>()
+  return details.map(({ field, message }) => ({ field, message }))
+}
+
+const EXPECTED = "expected a whole number of seconds from 60 to 31622400"
+
+describe("expires_in", () => {
+  it.each([59, 31_622_401, 1.5, -1, "3600", true])(
+    "is refused as %j by a create",
+    async (given) => {
+      const { id } = await upload(caller, "a.wav", "x")
+      const body = { file_url: `svc_id://${id}`, expires_in: given }
+      const answer = await caller.post("/normalize", body)
+      expect(await faultsOf(answer)).toEqual([{ field: "expires_in", message: EXPECTED }])
+    },
+  )
+
+  it.each(["59", "x", "60.5"])("is refused as %j by a form", async (given) => {
+    const expected = [{ field: "expires_in", message: EXPECTED }]
+    const form = await sendForm(caller, [
+      ["file", media()],
+      ["expires_in", given],
+    ])
+    expect(await faultsOf(form)).toEqual(expected)
+    const body = new FormData()
+    body.append("file", media())
+    body.append("expires_in", given)
+    expect(await faultsOf(await caller.call("/files", { method: "POST", body }))).toEqual(expected)
+  })
+
+  it("stands in one place of a fetch with renditions", async () => {
+    const outputs = [{ codec: "h264", resolution: "480p" }]
+    const transcode = { outputs, expires_in: 60 }
+    const body = { url: "https://a.example/", transcode, expires_in: 60 }
+    const answer = await caller.post("/fetch", body)
+    expect(answer.status).toBe(400)
+    expect((await answer.json<{ message: string }>()).message).toContain(
+      "transcode.expires_in: expected it here or outside of transcode, and not both",
+    )
+  })
+})
+
+describe("RETENTION_DAYS", () => {
+  async function send(path: string, body: object): Promise<Response> {
+    const request = new Request(`https://lathe.test/v1${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": caller.key },
+      body: JSON.stringify(body),
+    })
+    const kept = { ...env, RETENTION_DAYS: "10" }
+    return await app.fetch(request, kept, createExecutionContext())
+  }
+
+  it("is what jobs get that ask for nothing, and the most that they may ask for", async () => {
+    const { id } = await upload(caller, "a.wav", "x")
+    const body = { file_url: `svc_id://${id}` }
+    async function keptOf(more: object): Promise<unknown> {
+      const answer = await send("/normalize", { ...body, ...more })
+      expect(answer.status).toBe(202)
+      const { normalization_id } = await answer.json<{ normalization_id: string }>()
+      const row = env.DB.prepare("select kept_ms from jobs where id = ?").bind(normalization_id)
+      return await row.first("kept_ms")
+    }
+    expect(await keptOf({})).toBe(864_000_000)
+    expect(await keptOf({ expires_in: 864_000 })).toBe(864_000_000)
+    expect(await keptOf({ expires_in: 60 })).toBe(60_000)
+    const message = "expected at most 864000, since this service keeps nothing for longer"
+    const refused = await send("/normalize", { ...body, expires_in: 864_001 })
+    expect(await faultsOf(refused)).toEqual([{ field: "expires_in", message }])
+    const url = { file_url: "https://a.example/a.mp4", expires_in: 864_001 }
+    expect(await faultsOf(await send("/files", url))).toEqual([{ field: "expires_in", message }])
+  })
+})
