@@ -3,6 +3,7 @@ import { makeDashboard } from "./dashboard/dashboard.ts"
 import { answerUnknownPath } from "./dashboard/problem-page.tsx"
 import { answerError, nameRequest } from "./http/answers.ts"
 import { authenticate } from "./http/auth.ts"
+import { allowOrigins } from "./http/cors.ts"
 import { logRequest } from "./http/request-log.ts"
 import type { App } from "./http/request.ts"
 import { mountOperations } from "./http/operation.ts"
@@ -15,6 +16,7 @@ import { operator } from "./resources/operator/routes.ts"
 import { makeIo } from "./runner/io.ts"
 
 const v1 = new Hono<App>()
+v1.use(allowOrigins)
 mountOperations(
   v1,
   OPERATIONS.filter(({ isOpen }) => isOpen),

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { LOG_LEVELS } from "./contract/log-line.ts"
 import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
 import { ytdlpVersion } from "./contract/ytdlp-version.ts"
+import { corsOrigins } from "./cors-origins.ts"
 import { judgeCookies } from "./kinds/fetch/cookies.ts"
 import { INSTANCE_TYPES } from "./runner/instance-types.ts"
 import { describeS3Issue, s3Sources } from "./s3-sources.ts"
@@ -48,6 +49,8 @@ export const settings = z.object({
   UPLOAD_IDLE_SECONDS: count.default(30),
   /** A body that brings less than this on average, over twice that time, is ended, too. */
   UPLOAD_BYTES_PER_SECOND_MIN: count.default(4096),
+  /** Origins whose pages may ask the interface by scripts, by commas; none by default, `*` for all. */
+  CORS_ORIGINS: corsOrigins,
   /** Where a plain runner reaches this Worker for inputs, outputs and reports. */
   IO_ORIGIN: z.url().optional(),
   /** Longest run of a command, all its entries together, in seconds; a plan may allow less. */

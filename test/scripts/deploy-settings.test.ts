@@ -43,6 +43,13 @@ test("secrets are kept apart from the settings that are shown", () => {
   expect(emptied).toMatchObject({ secrets: {}, values: { FETCH_DAYS_MAX: "30" } })
 })
 
+test("an origin that is not written as browsers send it is a problem, which says how", () => {
+  const { problems } = readWanted({ CORS_ORIGINS: "https://app.example.com/" })
+  expect(problems).toEqual([
+    'CORS_ORIGINS is "https://app.example.com/": "https://app.example.com/" is not an origin as browsers send it: write https://app.example.com.',
+  ])
+})
+
 test.each([
   ["FETCH_COOKIES", "session=a-session", "expected cookies in Netscape's format"],
   ["FETCH_COOKIES", `${COOKIES}\n`.repeat(100), "bytes, and Cloudflare takes 5120"],

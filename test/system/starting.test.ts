@@ -15,6 +15,15 @@ test("while it starts the service answers 503 and nothing else, and then makes a
   expect(statuses.at(-1)).toBe(201)
 })
 
+test.each([
+  ["CORS_ORIGINS", "app.example.com", '"app.example.com" is no origin such as https://'],
+  ["RETENTION_DAYS", "0", "expected number to be >0"],
+])("a %s of %j ends the start with a sentence", async (name, value, words) => {
+  const started = startServiceProcess({ settings: { [name]: value } })
+  await expect(started).rejects.toThrow(`The setting ${name} is not right: `)
+  await expect(started).rejects.toThrow(words)
+})
+
 /** Asks for a key as soon as something listens, and until it gets another answer than 503. */
 async function askForKeys(port: number): Promise<number[]> {
   const statuses: number[] = []

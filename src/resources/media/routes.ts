@@ -1,5 +1,6 @@
 import { Hono } from "hono"
 import { settingsOf } from "../../env.ts"
+import { allowEveryOrigin } from "../../http/cors.ts"
 import { guardMethods } from "../../http/methods.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import type { App, AppContext } from "../../http/request.ts"
@@ -13,6 +14,7 @@ import { namesOf, sendStored } from "./send.ts"
 
 /** Files behind signed links. */
 export const media = new Hono<App>()
+media.use(allowEveryOrigin)
 
 media.get("/:token/:name", async (c) => {
   const link = await openLink(c)
@@ -28,6 +30,7 @@ guardMethods(media)
 
 /** Files that their accounts published; caches ask again each time, since that may be taken back. */
 export const published = new Hono<App>()
+published.use(allowEveryOrigin)
 
 published.get("/:id/:name", async (c) => {
   const found = await findOpen(c, c.req.param("id").toLowerCase())
