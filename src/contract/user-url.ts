@@ -4,6 +4,9 @@ import { PLATFORM_ADDRESSES } from "./platform-addresses.ts"
 /** A user's URL that may be called, in the one spelling that is used from here on; or why not. */
 export type UserUrl = { url: URL } | { error: string }
 
+/** How the error of a host that is not public begins. */
+export const NOT_PUBLIC = "expected a public host"
+
 /** Names that never are a public host. */
 const PRIVATE_NAMES =
   /(?:^|\.)(?:localhost|localdomain|local|internal|home|lan|arpa|test|invalid|onion)$/
@@ -36,7 +39,7 @@ export function checkUserUrl(text: string, allowed: readonly string[]): UserUrl 
     }
   }
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "")
-  const refused = { error: `expected a public host, and "${host}" is not one` }
+  const refused = { error: `${NOT_PUBLIC}, and "${host}" is not one` }
   if (ipaddr.isValid(host)) return isPublicAddress(host) ? { url } : refused
   if (!host.includes(".") || PRIVATE_NAMES.test(host)) return refused
   return { url }

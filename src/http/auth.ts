@@ -9,6 +9,7 @@ import type { Allowance, Caller, RateLimiterRpc } from "../rpc.ts"
 import { databaseOf } from "../storage/database.ts"
 import { publicOrigin } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
+import { describeAbsent, describeMalformed, NOT_VALID } from "./key-advice.ts"
 import { Problem } from "./problem.ts"
 import { requireAllowance } from "./rate-limit.ts"
 
@@ -49,7 +50,7 @@ async function identify(c: AppContext): Promise<Identified> {
   const key = presentedKey(c)
   if (key !== null) return await identifyKey(c, key)
   const user = own.get(c.req.raw) ?? (await findUser(c))
-  if (!user) throw refused()
+  if (!user) throw refused(describeAbsent(c))
   const limiterName = userLimiterName(user.userId)
   const { caller } = user
   const allowance = await askLimiter(c, limiterName, (limiter) => limiter.takeFor(caller))
@@ -57,10 +58,10 @@ async function identify(c: AppContext): Promise<Identified> {
 }
 
 async function identifyKey(c: AppContext, key: string): Promise<Identified> {
-  if (!hasKeyShape(key)) throw refused()
+  if (!hasKeyShape(key)) throw refused(describeMalformed(key))
   const hash = await hashKey(key)
   const allowance = await askLimiter(c, hash, (limiter) => limiter.take(hash))
-  if (!allowance) throw refused()
+  if (!allowance) throw refused(NOT_VALID)
   return { allowance, limiterName: hash }
 }
 
@@ -149,7 +150,9 @@ export const authenticateAnnouncement = requireToken("ANNOUNCE_TOKEN")
 function requireToken(setting: "OPERATOR_TOKEN" | "ANNOUNCE_TOKEN") {
   return createMiddleware<App>(async (c, next) => {
     const { [setting]: expected } = settingsOf(c.env)
-    if (expected === undefined || !(await isSame(bearer(c) ?? "", expected))) throw refused()
+    if (expected === undefined || !(await isSame(bearer(c) ?? "", expected))) {
+      throw refused("The token of this route is missing or not valid.")
+    }
     await next()
   })
 }
@@ -168,8 +171,8 @@ function bearer(c: AppContext): string | null {
   return /^Bearer +(\S+) *$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? null
 }
 
-function refused(): Problem {
-  return new Problem("invalid_token", "The API key is missing, invalid or revoked.", {
+function refused(message: string): Problem {
+  return new Problem("invalid_token", message, {
     headers: { "www-authenticate": 'Bearer realm="lathe"' },
   })
 }

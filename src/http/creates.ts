@@ -1,5 +1,4 @@
 import { readSpeechModels } from "../contract/speech-models.ts"
-import { checkUserUrl, readHosts } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import type {
@@ -27,7 +26,7 @@ import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 import { expiryFaults, readKeptMs } from "./retention.ts"
 import { requireToolsOf } from "./required-tools.ts"
-import { notAllowed, readImport, urlFaults } from "./user-urls.ts"
+import { checkWebhookUrl, notAllowed, readImport, urlFaults } from "./user-urls.ts"
 
 /** The job that is to be shown, and whether an earlier request made it. */
 export type Created = AcceptedJob
@@ -256,10 +255,6 @@ export function readWebhookUrl(c: AppContext, field: string, text: string): stri
   const checked = checkWebhookUrl(c, text)
   if ("error" in checked) throw unprocessable(field, checked.error)
   return checked.url.href
-}
-
-function checkWebhookUrl(c: AppContext, text: string): ReturnType<typeof checkUserUrl> {
-  return checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
 }
 
 function rootOf(field: string): string {

@@ -2,7 +2,7 @@ import type { Fault } from "../faults.ts"
 import type { StoredUpload } from "../kinds/uploads.ts"
 import { openIncomingFile } from "../pipeline/uploads/incoming-file.ts"
 import type { IncomingFile } from "../pipeline/uploads/incoming-file.ts"
-import { receiveMultipart } from "./multipart.ts"
+import { curlOf, receiveMultipart } from "./multipart.ts"
 import type { FilePart } from "./multipart.ts"
 import { storageFull, unprocessable } from "./problem.ts"
 import { readIdempotencyKey } from "./request.ts"
@@ -83,11 +83,20 @@ export function fileTwice(field: string): Fault {
   return { field, message: `give file or ${field}, not both` }
 }
 
-/** Faults of a JSON body whose file may be named by `field`, where it is in the body as `file`. */
-export function explainFile(faults: Fault[], body: object, field: string): Fault[] {
-  const message = `the bytes of a file come as multipart/form-data; a JSON body has a ${field}`
+/** Faults of a JSON body whose file may be named by `field`, where it is in the body as `file` or missing. */
+export function explainFile(
+  c: AppContext,
+  faults: Fault[],
+  { body, field }: { body: object; field: string },
+): Fault[] {
+  const ofFile = `the bytes of a file come as multipart/form-data, as ${curlOf(c)}; a JSON body has a ${field}`
   const isMeant = "file" in body && !(field in body)
+  const isMissing = !("file" in body) && !(field in body)
   return faults
     .filter((fault) => !(isMeant && fault.field === field))
-    .map((fault) => (fault.field === "file" ? { ...fault, message } : fault))
+    .map((fault) => {
+      if (fault.field === "file") return { ...fault, message: ofFile }
+      if (!isMissing || fault.field !== field) return fault
+      return { ...fault, message: `${fault.message}; or send a file itself: ${curlOf(c)}` }
+    })
 }

@@ -22,7 +22,9 @@ export function createsOf<Input extends CreateRequest, Usable>(
     const body = await readJson(c, anyObject)
     noteForm(c, kind, body)
     function tell(faults: Fault[]): Fault[] {
-      return uploadField === undefined ? faults : explainFile(faults, body, uploadField)
+      return uploadField === undefined
+        ? faults
+        : explainFile(c, faults, { body, field: uploadField })
     }
     return await create(c, kind, { body, tell })
   }

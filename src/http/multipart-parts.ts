@@ -18,7 +18,10 @@ export type PartEvent =
   | { kind: "file"; name: string; fileName: string; contentType: string }
   | { kind: "bytes"; bytes: Uint8Array }
 
-type Received = PartEvent | { kind: "done" } | { kind: "error"; error: MultipartError }
+type Received = PartEvent | { kind: "done" } | { kind: "error"; error: PartError }
+
+/** What is wrong with a body; a text in the place of a file is what `-F file=path` sends. */
+type PartError = MultipartError | { _tag: "TextAsFile" }
 
 /** Reads a multipart body as it comes; throws the Problem where it is none, or ends early. */
 export async function* readParts(
@@ -66,6 +69,10 @@ function parse(step: () => void): void {
 function receivePart(info: PartInfo, received: Received[]): (bytes: Uint8Array | null) => void {
   const header = info.headers["content-disposition"]
   const { name, fileName } = readPartNames(typeof header === "string" ? header : "")
+  if (fileName === undefined && name === "file" && !("content-type" in info.headers)) {
+    received.push({ kind: "error", error: { _tag: "TextAsFile" } })
+    return () => undefined
+  }
   if (fileName !== undefined || name === "file") {
     received.push({ kind: "file", name, fileName: fileName ?? "", contentType: info.contentType })
     return (bytes) => {
@@ -117,8 +124,13 @@ function join(one: Uint8Array, other: Uint8Array): Uint8Array {
   return joined
 }
 
-function refuse(error: MultipartError): Problem {
+function refuse(error: PartError): Problem {
   if (error._tag === "EndNotReached") return endsEarly()
+  if (error._tag === "TextAsFile") {
+    const message =
+      "it came as a text and has no file name, so that its bytes are no file's: curl needs an `@` before the path, as in `-F file=@film.mp4`"
+    return unprocessable("file", message)
+  }
   if (error._tag === "BadHeaders") {
     const message =
       "the headers of its part cannot be read: expected a Content-Disposition with a name"

@@ -1,6 +1,7 @@
 import { OTHER_PLAN } from "../contract/other-plan.ts"
 import { openBody } from "./body.ts"
 import type { BodyReader } from "./body.ts"
+import { publicOrigin } from "./request.ts"
 import type { AppContext } from "./request.ts"
 import { readParts } from "./multipart-parts.ts"
 import { Problem, storageFull, unprocessable } from "./problem.ts"
@@ -66,10 +67,8 @@ function addField(fields: Map<string, string>, { name, value }: { name: string; 
 function bodyOf(c: AppContext, fileBytesMax: number): BodyReader {
   const type = c.req.header("content-type") ?? ""
   if (!/^multipart\/form-data\b/i.test(type)) {
-    throw new Problem(
-      "unsupported_media_type",
-      "Send the body as application/json or multipart/form-data.",
-    )
+    const message = `Send the body as application/json, or a file as multipart/form-data: ${curlOf(c)}`
+    throw new Problem("unsupported_media_type", message)
   }
   if (!/;\s*boundary=\s*"?[^\s";]/i.test(type)) {
     throw unprocessable("content-type", "expected multipart/form-data with a boundary")
@@ -79,6 +78,11 @@ function bodyOf(c: AppContext, fileBytesMax: number): BodyReader {
   const body = openBody(c, { bytesMax, tooLarge: () => tooLarge(fileBytesMax) })
   if (!body) throw unprocessable("body", "expected a multipart body, and it is empty")
   return body
+}
+
+/** A line for a shell that sends a file as this path takes it. */
+export function curlOf(c: AppContext): string {
+  return `curl -H "X-API-KEY: $KEY" -F file=@film.mp4 ${publicOrigin(c)}${c.req.path}`
 }
 
 function announcedBytes(c: AppContext): number | null {

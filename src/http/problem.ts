@@ -89,7 +89,10 @@ export function toldFaults(faults: Fault[]): Fault[] {
 export function unprocessables(faults: Fault[], cause?: unknown): Problem {
   const details = toldFaults(faults)
   const [first] = details
-  const message = first ? `${first.field}: ${first.message}` : "The request cannot be used."
+  const others = faults.length > 1 ? `; and ${faults.length - 1} more` : ""
+  const message = first
+    ? `${first.field}: ${first.message}${others}`
+    : "The request cannot be used."
   return new Problem("unprocessable", message, { details, cause })
 }
 

@@ -9,6 +9,7 @@ import type { AccountDatabase } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
 import { openBody } from "./body.ts"
 import { Problem, unprocessables } from "./problem.ts"
+import { describeUnknown } from "./unknown-fields.ts"
 import { z } from "zod"
 
 /** What the shared steps of a request leave for its handler. */
@@ -136,20 +137,20 @@ export function checkBody<Schema extends z.ZodType>(
 ): { data: z.output<Schema> } | { faults: Fault[] } {
   const parsed = schema.safeParse(value)
   if (parsed.success) return { data: parsed.data }
-  return { faults: faultsOf(parsed.error) }
+  return { faults: faultsOf(parsed.error, schema) }
 }
 
-/** Each field at fault, and what was expected of it. */
-export function faultsOf(error: z.core.$ZodError): Fault[] {
-  return error.issues.flatMap(faultsOfIssue)
+/** Each field at fault, and what was expected of it by the schema that it does not fit. */
+export function faultsOf(error: z.core.$ZodError, schema: z.ZodType = z.unknown()): Fault[] {
+  return error.issues.flatMap((issue) => faultsOfIssue(issue, schema))
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue): Fault[] {
+function faultsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): Fault[] {
   const place = issue.path.join(".")
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
       field: place ? `${place}.${key}` : key,
-      message: "there is no such field",
+      message: describeUnknown(schema, issue.path, key),
     }))
   }
   return [{ field: place || "body", message: issue.message }]

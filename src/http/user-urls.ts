@@ -1,6 +1,7 @@
 import { readSites } from "../contract/allowed-site.ts"
 import { isS3Url } from "../contract/s3-url.ts"
-import { readHosts } from "../contract/user-url.ts"
+import { checkUserUrl, NOT_PUBLIC, portOf, readHosts, readWebUrl } from "../contract/user-url.ts"
+import type { UserUrl } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import { readImportUrl } from "../kinds/import-url.ts"
@@ -17,7 +18,7 @@ export function readImport(c: AppContext, text: string): ReturnType<typeof readI
 
 /** Reads a URL of the web that something is to be fetched from, by the rules of this deployment. */
 export function readWebImport(c: AppContext, text: string): ReturnType<typeof readImportUrl> {
-  return readImportUrl(text, webRules(c))
+  return withRemedy(c, text, readImportUrl(text, webRules(c)))
 }
 
 /** What is wrong with a URL to fetch from, as far as it can be told without asking it. */
@@ -33,6 +34,30 @@ function webRules(c: AppContext) {
     allowedHosts: readHosts(ALLOWED_PRIVATE_HOSTS),
     sites: readSites(FETCH_SITES),
   }
+}
+
+/** A URL to deliver to, checked by the rules of this deployment. */
+export function checkWebhookUrl(c: AppContext, text: string): UserUrl {
+  return withRemedy(c, text, checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS)))
+}
+
+/**
+ * A refused URL with the setting that lets its host through, where the request came to this machine
+ * itself: who reads the answer then started the service.
+ */
+function withRemedy<Checked extends object>(
+  c: AppContext,
+  text: string,
+  checked: Checked | { error: string },
+): Checked | { error: string } {
+  const url = readWebUrl(text)
+  if (!("error" in checked) || !url || !checked.error.startsWith(NOT_PUBLIC)) return checked
+  if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(publicOrigin(c)).hostname)) {
+    return checked
+  }
+  const host = `${url.hostname.toLowerCase()}:${portOf(url)}`
+  const remedy = `to let it through, start this service with ALLOWED_PRIVATE_HOSTS=${host}`
+  return { error: `${checked.error}; ${remedy}` }
 }
 
 /** The fault of a URL that may not be fetched from. */

@@ -115,9 +115,10 @@ describe("a create with a file that is refused", () => {
 
   it("says of a JSON body without an input what is expected", async () => {
     const { details } = await readProblem(await caller.post("/normalize", {}))
-    const message =
-      "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>"
-    expect(details).toMatchObject([{ field: "file_url", message }])
+    const [message = ""] = details.map((detail) => detail.message)
+    expect(details).toMatchObject([{ field: "file_url" }])
+    expect(message).toContain("expected svc_id://<uuid>, a File's download_url, a public URL")
+    expect(message).toContain("-F file=@film.mp4 https://lathe.test/v1/normalize")
   })
 
   it("names both media types that a body may have", async () => {
@@ -125,7 +126,7 @@ describe("a create with a file that is refused", () => {
     const answer = await caller.call("/normalize", { method: "POST", body: "{}", headers })
     expect(answer.status).toBe(415)
     expect((await readProblem(answer)).detail).toBe(
-      "Send the body as application/json or multipart/form-data.",
+      'Send the body as application/json, or a file as multipart/form-data: curl -H "X-API-KEY: $KEY" -F file=@film.mp4 https://lathe.test/v1/normalize',
     )
   })
 

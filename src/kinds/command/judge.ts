@@ -42,7 +42,10 @@ function scriptOf(request: CommandPart): Script {
 
 function judgeFields(request: CommandPart): CommandFault[] {
   if (hasOneForm(request)) return []
-  const message = "give either ffmpeg_command or ffmpeg_commands"
+  const message =
+    request.ffmpeg_command === undefined
+      ? "there is no command: give `ffmpeg_command`, or several as the array `ffmpeg_commands`"
+      : "both `ffmpeg_command` and `ffmpeg_commands` are given: leave one of the two out"
   return [{ field: "ffmpeg_command", code: "invalid_field", message }]
 }
 

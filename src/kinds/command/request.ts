@@ -46,9 +46,9 @@ export const commandRequest = z
         .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
         .optional()
         .meta({ description: "Commands that run one after the other in one folder." }),
-      input_files: keyed("input references", IMPORT_URL_LENGTH_MAX).meta({
+      input_files: keyed("input references", IMPORT_URL_LENGTH_MAX).default({}).meta({
         description:
-          "Inputs by key: svc_id://<uuid>, a File's download_url, or a public URL to bring in.",
+          "Inputs by key: svc_id://<uuid>, a File's download_url, or a public URL to bring in; none where the command makes all by -f lavfi.",
       }),
       output_files: keyed("file names", NAME_LENGTH_MAX)
         .refine((map) => Object.keys(map).length > 0, { message: "expected at least one output" })

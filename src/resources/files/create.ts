@@ -18,7 +18,7 @@ async function createFromJson(c: AppContext): Promise<Created> {
   const body = await readJson(c, anyObject)
   const checked = checkBody(fileImport, body)
   if ("data" in checked) return await createImport(c, checked.data)
-  throw unprocessables(explainFile(checked.faults, body, "file_url"))
+  throw unprocessables(explainFile(c, checked.faults, { body, field: "file_url" }))
 }
 
 async function createFromForm(c: AppContext): Promise<Created> {

@@ -86,7 +86,7 @@ describe("POST /commands", () => {
     ["neither command field", { ffmpeg_command: undefined }, "ffmpeg_command"],
     ["both command fields", { ffmpeg_commands: ["-i in_1 out_1"] }, "ffmpeg_command"],
     ["an empty sequence", { ffmpeg_command: undefined, ffmpeg_commands: [] }, "ffmpeg_commands"],
-    ["no input_files", { input_files: undefined }, "input_files"],
+    ["no input_files", { input_files: undefined }, "ffmpeg_command"],
     ["no output_files", { output_files: undefined }, "output_files"],
     ["input_files that is a list", { input_files: [] }, "input_files"],
     ["an unknown key", { ffmpeg_command: "ffmpeg -i {{in_2}} {{out_1}}" }, "ffmpeg_command"],

@@ -1,0 +1,39 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { ask, makeCaller } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+import { readProblem } from "../support/problem.ts"
+import { command } from "./mistake.ts"
+import { REQUEST_MISTAKES } from "./requests.ts"
+
+let caller: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("mistakes")
+})
+
+describe("a mistake gets the sentence that mends it", () => {
+  test.for(REQUEST_MISTAKES.map((each) => [each.mistake, each] as const))(
+    "%s",
+    async ([, given]) => {
+      const { path, init, origin = "", status, field, code, words } = given
+      const answer = await ask(`${origin}/v1${path}`, init(caller.key))
+      expect(answer.status).toBe(status)
+      const { message, details, code_name } = await readProblem(answer)
+      const [first] = details
+      expect([first?.field, first?.code ?? code_name]).toEqual([field, code])
+      for (const word of words) expect(message).toContain(word)
+    },
+  )
+})
+
+test("a setting of the operator's is named to nobody else", async () => {
+  const init = command({ webhook: "http://localhost:3000/hook" })
+  const { message } = await readProblem(await ask("/v1/commands", init(caller.key)))
+  expect(message).toContain("expected a public host")
+  expect(message).not.toContain("ALLOWED_PRIVATE_HOSTS")
+})
+
+test("a command that reads nothing needs no input_files", async () => {
+  const answer = await ask("/v1/commands/validate", command({})(caller.key))
+  expect(await answer.json()).toMatchObject({ valid: true })
+})
