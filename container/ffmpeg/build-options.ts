@@ -17,7 +17,17 @@ export const FLAGS = [
   "--disable-doc",
   "--disable-debug",
   "--disable-ffplay",
+  // What build.ts makes beside the folder of a build: see zeroed.c, and STATIC_LIBRARIES.
+  "--extra-libs=../libzeroed.a",
+  "--extra-ldexeflags=-Wl,--wrap=av_mallocz",
+  "--extra-ldflags=-L../static",
 ]
+
+/**
+ * Libraries that are linked statically where a package has them so. Of libtheoradec, which loads Cairo
+ * and X, encoders of Theora need four functions that fill in structures.
+ */
+export const STATIC_LIBRARIES = ["theoradec"]
 
 /** Protocols by why they are there; a command may name no other but concat. */
 export const PROTOCOLS: Record<string, string> = {
@@ -26,6 +36,27 @@ export const PROTOCOLS: Record<string, string> = {
   concat: "inputs that are pieces of one file",
   crypto: "HLS with encrypted segments",
 }
+
+/**
+ * Libraries look for each other's symbols in the order of this list, thousands in the C++ library and most
+ * others in C's: where these come behind fifty others, a tenth of the start goes into passing by.
+ */
+const MOST_WANTED_FIRST = "LD=gcc -Wl,--push-state,--no-as-needed -lstdc++ -lc -Wl,--pop-state"
+
+/** A list of what ffmpeg has, in a C file that configure writes, and which of its names are left out. */
+export type LeftOut = { list: string; names: RegExp }
+
+/**
+ * ffprobe reads what ffmpeg reads, and writes nothing: without encoders, muxers, filters and their
+ * libraries it starts in a fraction of the time. What decodes by a library has a decoder of ffmpeg's own
+ * beside it, but AV1, and teletext, whose streams ffprobe names by their headers.
+ */
+const PROBE_LEAVES_OUT: readonly LeftOut[] = [
+  { list: "libavcodec/codec_list.c", names: /_encoder$|^ff_lib(?!dav1d_)/ },
+  { list: "libavformat/muxer_list.c", names: /./ },
+  { list: "libavfilter/filter_list.c", names: /./ },
+  { list: "libavdevice/indev_list.c", names: /./ },
+]
 
 export type Library = {
   /** Its word after `--enable-`. */
@@ -56,7 +87,6 @@ export const LIBRARIES: readonly Library[] = [
   { option: "libgsm", package: "libgsm1-dev", why: "encodes GSM", isOptional: true },
   { option: "libwebp", package: "libwebp-dev", why: "encodes WebP" },
   { option: "libopenjpeg", package: "libopenjp2-7-dev", why: "encodes JPEG 2000" },
-  { option: "libjxl", package: "libjxl-dev", why: "reads and writes JPEG XL", isOptional: true },
   { option: "libass", package: "libass-dev", why: "draws subtitles" },
   { option: "libzvbi", package: "libzvbi-dev", why: "reads teletext", isOptional: true },
   { option: "libfreetype", package: "libfreetype-dev", why: "draws text" },
@@ -113,10 +143,16 @@ export const BUILD_TOOLS = [
   "xz-utils",
 ]
 
-/** The programs of a build, by their names in the folder of the build and in `bin`. */
-export type Program = { made: string; installed: string }
+/** A program by its names in the folder of the build and in `bin`, made once others have been. */
+export type Program = {
+  made: string
+  installed: string
+  /** Of make. */
+  words: readonly string[]
+  leftOut: readonly LeftOut[]
+}
 
-/** What a build is made of: the words of configure, and the programs that come of it. */
+/** What a build is made of: the words of configure, and the programs that come of it, in turn. */
 export type BuildPlan = { words: string[]; programs: Program[] }
 
 /** The builds for a version of Debian's source: that for media, and that which downloads. */
@@ -130,15 +166,17 @@ export function planBuilds(libraries: readonly Library[], version: string): Buil
     ...Object.keys(PROTOCOLS).map((name) => `--enable-protocol=${name}`),
     ...libraries.map(({ option }) => `--enable-${option}`),
   ]
-  const names = ["ffmpeg", "ffprobe"]
   return [
     {
       words: [...FLAGS, own, ...media],
-      programs: names.map((name) => ({ made: name, installed: name })),
+      programs: [
+        { made: "ffmpeg", installed: "ffmpeg", words: [MOST_WANTED_FIRST], leftOut: [] },
+        { made: "ffprobe", installed: "ffprobe", words: [], leftOut: PROBE_LEAVES_OUT },
+      ],
     },
     {
       words: [...FLAGS, own, ...FETCH_FLAGS],
-      programs: [{ made: "ffmpeg", installed: "fetch-ffmpeg" }],
+      programs: [{ made: "ffmpeg", installed: "fetch-ffmpeg", words: [], leftOut: [] }],
     },
   ]
 }

@@ -8,6 +8,8 @@ import { join } from "node:path"
 import { planBuilds } from "./build-options.ts"
 import type { BuildPlan } from "./build-options.ts"
 import type { DebianSource } from "./debian-source.ts"
+import { leaveOut } from "./leave-out.ts"
+import { makeLinkedIn } from "./linked-in.ts"
 import { findLibraries, findRuntimePackages } from "./packages.ts"
 import { run } from "./run.ts"
 
@@ -33,6 +35,7 @@ export async function build(source: DebianSource, folder: string): Promise<Built
   const work = await mkdtemp(join(tmpdir(), "lathe-ffmpeg-"))
   stack.defer(async () => await rm(work, { recursive: true, force: true }))
   await source.unpackInto(work)
+  await makeLinkedIn(work)
   const { used, leftOut } = await findLibraries()
   const plans = planBuilds(used, source.version)
   const paths: string[] = []
@@ -65,10 +68,10 @@ async function follow(plan: BuildPlan, folder: string, bin: string): Promise<str
   await mkdir(folder)
   await mkdir(bin, { recursive: true })
   await runStep(folder, "../configure", plan.words)
-  const made = plan.programs.map((program) => program.made)
-  await runStep(folder, "make", [`--jobs=${availableParallelism()}`, ...made])
-  for (const program of plan.programs) {
-    await install(join(folder, program.made), join(bin, program.installed))
+  for (const { made, installed, words, leftOut } of plan.programs) {
+    for (const each of leftOut) await leaveOut(folder, each)
+    await runStep(folder, "make", [`--jobs=${availableParallelism()}`, ...words, made])
+    await install(join(folder, made), join(bin, installed))
   }
   return plan.programs.map((program) => join(bin, program.installed))
 }

@@ -57,6 +57,11 @@ export const REASONS: readonly Reason[] = [
   { kinds: "filters", names: /^flite$/, why: "25 MB of voices; speech is not made here" },
   { kinds: "encoders", names: /^librav1e$/, why: "libsvtav1 and libaom-av1 encode AV1" },
   { kinds: "encoders", names: /^libshine$/, why: "libmp3lame encodes MP3" },
+  {
+    kinds: CODECS,
+    names: /^libjxl(?:_anim)?$/,
+    why: "its library costs every start more than most others do together",
+  },
   { kinds: CODECS, names: /^libcodec2$/, why: "speech of amateur radio" },
   { kinds: "decoders", names: /^librsvg$/, why: "SVG needs Cairo, Pango and a loader of pictures" },
 ]

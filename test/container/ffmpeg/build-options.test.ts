@@ -44,8 +44,27 @@ describe("ffmpeg for media", () => {
   })
 })
 
+test("ffprobe is made last, without what writes and without all libraries but dav1d", () => {
+  const [first, last] = media?.programs ?? []
+  expect(first).toMatchObject({ made: "ffmpeg", installed: "ffmpeg", leftOut: [] })
+  expect(last?.made).toBe("ffprobe")
+  const codecs = last?.leftOut.find(({ list }) => list === "libavcodec/codec_list.c")
+  const names = [
+    "aac_encoder",
+    "aac_decoder",
+    "libx264_encoder",
+    "libgsm_decoder",
+    "libdav1d_decoder",
+  ]
+  expect(names.filter((name) => codecs?.names.test(`ff_${name}`))).toEqual([
+    "aac_encoder",
+    "libx264_encoder",
+    "libgsm_decoder",
+  ])
+})
+
 test("the ffmpeg that downloads has little beside its network", () => {
   expect(fetching?.words).toContain("--disable-everything")
   expect(fetching?.words).not.toContain("--disable-network")
-  expect(fetching?.programs).toEqual([{ made: "ffmpeg", installed: "fetch-ffmpeg" }])
+  expect(fetching?.programs).toMatchObject([{ made: "ffmpeg", installed: "fetch-ffmpeg" }])
 })

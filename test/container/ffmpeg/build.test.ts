@@ -13,11 +13,20 @@ const NEEDED = ["/usr/bin/apt-cache", "/usr/bin/gcc", "/usr/bin/make"]
 const missing = NEEDED.filter((path) => !existsSync(path))
 const LACK = missing.length === 0 ? "" : `: ${missing.join(", ")} is not here`
 
-/** What it is configured with, the words on a line each, its programs print. */
-const CONFIGURE = `#!/bin/sh
-printf '%s\\\\n' "$@" >words
-printf '#include <stdio.h>\\nint main(void) { puts("%s"); return 0; }\\n' "$(cat words | tr -d '\\n')" >it.c
-printf 'ffmpeg ffprobe:\\n\\tcc -o $@ it.c\\n' >Makefile
+/** Its programs print the words that it is configured with, and the lists as they are when one is made. */
+const CONFIGURE = String.raw`#!/bin/sh
+printf '%s\n' "$@" >words
+mkdir libavcodec libavformat libavfilter libavdevice
+printf '    &ff_%s,\n' a_encoder a_decoder liba_decoder libdav1d_decoder >libavcodec/codec_list.c
+echo '    &ff_a_muxer,' >libavformat/muxer_list.c
+echo '    &ff_a_filter,' >libavfilter/filter_list.c
+echo '    &ff_a_demuxer,' >libavdevice/indev_list.c
+cat >Makefile <<'END'
+ffmpeg ffprobe:
+	echo "#include <stdio.h>" >$@.c
+	echo "int main(void) { puts(\"$$(cat words */*_list.c | tr -d '\n')\"); return 0; }" >>$@.c
+	cc -o $@ $@.c
+END
 `
 
 function sourceWith(configure: string): DebianSource {
@@ -43,6 +52,11 @@ test.skipIf(LACK !== "")(`a build leaves programs, and what it was made of${LACK
     }),
   )
   expect(said.map((words) => words.includes("--disable-network"))).toEqual([true, true, false])
+  expect(said.map((words) => words.match(/ff_\w+/g))).toEqual([
+    expect.arrayContaining(["ff_a_encoder", "ff_liba_decoder", "ff_a_muxer", "ff_a_filter"]),
+    ["ff_a_decoder", "ff_libdav1d_decoder"],
+    expect.arrayContaining(["ff_a_encoder", "ff_liba_decoder", "ff_a_muxer", "ff_a_filter"]),
+  ])
 })
 
 test.skipIf(LACK !== "")(`one that fails says what was printed last${LACK}`, async () => {
@@ -53,3 +67,15 @@ test.skipIf(LACK !== "")(`one that fails says what was printed last${LACK}`, asy
   )
   expect(existsSync(join(folder.path, "built.json"))).toBe(false)
 })
+
+test.skipIf(LACK !== "")(
+  `a source that lists what it has in another way is refused${LACK}`,
+  async () => {
+    await using folder = await makeTempFolder("build")
+    const other = CONFIGURE.replace("    &ff_a_muxer,", "ff_a_muxer,")
+    await expect(build(sourceWith(other), folder.path)).rejects.toThrow(
+      "libavformat/muxer_list.c of ffmpeg has no name that fits /./: is it written anew?",
+    )
+    expect(existsSync(join(folder.path, "built.json"))).toBe(false)
+  },
+)

@@ -1,0 +1,15 @@
+#include <stdlib.h>
+#include <string.h>
+
+/* As in ffmpeg's libavutil. */
+void *av_malloc(size_t size)
+{
+    void *start = NULL;
+    return posix_memalign(&start, 64, size) == 0 ? start : NULL;
+}
+
+void *av_mallocz(size_t size)
+{
+    void *start = av_malloc(size);
+    return start == NULL ? NULL : memset(start, 0, size);
+}
