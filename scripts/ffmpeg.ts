@@ -1,27 +1,60 @@
 import { parseArgs } from "node:util"
 import { findDifferences, toMarkdown } from "./ffmpeg/differences.ts"
+import { describeProbes, findDifferentProbes, readVersion } from "./ffmpeg/probes.ts"
+import { makeSamples } from "./ffmpeg/samples.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { mediaTools } from "./local/media-tools.ts"
+import { makeTempFolder } from "./local/temp-folder.ts"
 
-const USAGE =
-  "Usage: npm run ffmpeg -- differences [HAS] [LACKS]\n" +
-  "prints what one ffmpeg has and another lacks: the system's, and that which Lathe uses."
+const USAGE = `Usage: npm run ffmpeg -- TASK
+differences [HAS] [LACKS]  prints what one ffmpeg has and another lacks: the system's, and that which
+                           Lathe uses.
+probes [FFPROBE]           has Lathe's ffmpeg write a file by each encoder and each muxer, and prints
+                           where its ffprobe and another of the same version, the system's, differ.`
 
 await runScript(async () => {
-  const [task, has = "ffmpeg", lacks = mediaTools().ffmpeg, ...more] = readWords()
-  if (task !== "differences" || more.length > 0) throw new CliError(USAGE)
-  if (has === lacks) {
-    throw new CliError(
-      "Lathe uses the system's ffmpeg: build its own by `npm run setup -- --ffmpeg`, or name two programs.",
-    )
-  }
+  const [task, first, second, ...more] = readWords()
+  if (task === "differences" && more.length === 0) await printDifferences(first, second)
+  else if (task === "probes" && second === undefined) await printProbes(first)
+  else throw new CliError(USAGE)
+})
+
+async function printDifferences(has = "ffmpeg", lacks = mediaTools().ffmpeg): Promise<void> {
+  refuseOne(has, lacks)
   try {
     console.log(toMarkdown(await findDifferences(has, lacks)))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new CliError(`The two could not be compared: ${why}`, { cause: error })
+    throw refuse(error)
   }
-})
+}
+
+async function printProbes(other = "ffprobe"): Promise<void> {
+  const { ffmpeg, ffprobe } = mediaTools()
+  refuseOne(other, ffprobe)
+  await using folder = await makeTempFolder("probes")
+  try {
+    const versions = [await readVersion(ffprobe), await readVersion(other)]
+    if (versions[0] !== versions[1]) throw new Error(`they are of ${versions.join(" and ")}.`)
+    const files = await makeSamples(ffmpeg, folder.path)
+    const found = await findDifferentProbes(ffprobe, other, files)
+    for (const probes of found) console.log(describeProbes(probes))
+    console.log(`Of ${files.length} files, ${found.length} are said to be different things.`)
+  } catch (error) {
+    throw refuse(error)
+  }
+}
+
+function refuseOne(one: string, other: string): void {
+  if (one !== other) return
+  throw new CliError(
+    "Lathe uses the system's ffmpeg: build its own by `npm run setup -- --ffmpeg`, or name two programs.",
+  )
+}
+
+function refuse(error: unknown): CliError {
+  const why = error instanceof Error ? error.message : String(error)
+  return new CliError(`The two could not be compared: ${why}`, { cause: error })
+}
 
 function readWords(): string[] {
   try {

@@ -59,7 +59,8 @@ export function readNames(kind: Kind, listed: string): string[] {
   return [...new Set(found)].toSorted()
 }
 
-async function listNames(program: string, kind: Kind): Promise<string[]> {
+/** The names of one kind that an ffmpeg or ffprobe has. */
+export async function listNames(program: string, kind: Kind): Promise<string[]> {
   const options = { maxBuffer: OUTPUT_BYTES_MAX }
   const { stdout } = await promisify(execFile)(program, ["-hide_banner", `-${kind}`], options)
   return readNames(kind, stdout)
