@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the launcher, the attack programs that test it, the meter of workspaces, and what watches the
-# reads of a tool, into the folder "build" beside them.
+# Builds the launcher, the attack programs that test it, the meter of workspaces, and what is loaded
+# into a tool to hold it or to watch its reads, into the folder "build" beside them.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p build
@@ -13,7 +13,9 @@ compile() {
   mv "build/$name.$$" "build/$name"
 }
 
-compile launcher launcher.c options.c order.c processes.c reach.c broker.c landlock.c seccomp.c bpf.c
+confining="confine.c options.c order.c processes.c broker.c landlock.c seccomp.c bpf.c"
+compile launcher launcher.c reach.c $confining
+compile hold.so -shared -fPIC -fvisibility=hidden hold.c $confining -ldl
 compile meter meter.c
 compile reads.so -shared -fPIC reads.c -pthread
 compile attack attack.c

@@ -14,7 +14,8 @@
  * --channel-fd N           where --outer leaves, and the launcher inside finds, the way to the broker
  *                          of these connections
  *
- *   launcher --wait        inside such a sandbox, waits for its options and its program: see order.c
+ *   launcher --wait        inside such a sandbox, waits for its options and its program: see order.c,
+ *                          and hold.c for a tool that is loaded before
  * --no-stdout              what the tool says on stdout is lost; of an order only
  *
  *   launcher --count -- N...   prints how many processes and threads each of these users has
@@ -25,30 +26,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
-/* Seconds from SIGXCPU, which a tool may handle, to SIGKILL. */
-#define CPU_GRACE_SECONDS 3
 
 static void print_offers(void);
 static void be_first_out_of_memory(void);
-static void limit_resources(const struct order *order);
-static void die_with(pid_t parent);
-static void adopt_orphans(void);
 static void move_channel(int channel, int place);
-static char **make_environment(const struct order *order);
 
 int main(int argc, char **argv) {
   struct order order = {0};
@@ -62,61 +47,27 @@ int main(int argc, char **argv) {
     print_counts(order.program);
     return 0;
   }
-  if (order.is_waiting) await_order(&order);
+  if (order.is_waiting) {
+    close_files(REPORT_FD, -1);
+    await_order(&order);
+  } else {
+    close_files(order.kept_fd, order.is_outer ? -1 : order.channel_fd);
+  }
   order.launcher = getpid();
-  if (!order.has_waited) close_files(order.kept_fd, order.is_outer ? -1 : order.channel_fd);
   be_first_out_of_memory();
   int channel = order.connect_path ? start_broker(&order) : order.channel_fd;
   make_reachable(&order.reach_paths);
-  umask(077);
-  /* Paths are opened before the change of user; the tool's user may not reach them. */
-  int ruleset = order.is_outer ? -1 : make_ruleset(&order);
-  if (order.folder && chdir(order.folder) != 0) fail(order.folder);
-  if (order.has_uid) become(order.uid);
-  if (geteuid() == 0) fail_with(EPERM, "a tool never runs as root");
-  limit_resources(&order);
-  if (order.more_processes != 0) limit_processes(order.more_processes);
-  die_with(parent);
-  char **environment = make_environment(&order);
-  if (order.is_outer) {
-    if (channel >= 0) move_channel(channel, order.channel_fd);
-  } else {
-    if (order.may_fork) adopt_orphans();
-    give_up_privileges();
-    enforce_ruleset(ruleset);
-    if (channel >= 0) hand_over(channel, hold_sockets());
-    filter_syscalls(&order, channel >= 0);
-  }
+  char **environment = confine(&order, parent, channel);
+  if (order.is_outer && channel >= 0) move_channel(channel, order.channel_fd);
   if (order.has_waited) report_begin();
   execve(order.program[0], order.program, environment);
   fail(order.program[0]);
-}
-
-void fail(const char *step) { fail_with(errno, step); }
-
-void fail_with(int error, const char *step) {
-  fprintf(stderr, "launcher: %s: %s\n", step, strerror(error));
-  _exit(EXIT_NOT_LAUNCHED);
 }
 
 static void print_offers(void) {
   int abi = landlock_abi();
   printf("{\"landlock_abi\":%d,\"seccomp\":%s}\n", abi > 0 ? abi : 0,
          has_seccomp() ? "true" : "false");
-}
-
-/* The tool inherits no descriptor of the runner, except the one that --keep-fd names. */
-void close_files(int kept, int kept_too) {
-  int lower = kept < kept_too ? kept : kept_too, higher = kept < kept_too ? kept_too : kept;
-  const int all_kept[] = {lower, higher};
-  unsigned first = 3;
-  for (int i = 0; i < 2; i++) {
-    unsigned each = (unsigned)all_kept[i];
-    if (all_kept[i] < 3) continue;
-    if (each > first && syscall(SYS_close_range, first, each - 1, 0u) != 0) fail("close_range");
-    first = each + 1;
-  }
-  if (syscall(SYS_close_range, first, ~0u, 0u) != 0) fail("close_range");
 }
 
 /* When memory runs out, the OOM killer takes the tool rather than the runner. */
@@ -128,40 +79,6 @@ static void be_first_out_of_memory(void) {
   close(file);
 }
 
-void become(uid_t uid) {
-  gid_t gid = (gid_t)uid;
-  if (uid == 0) fail_with(EINVAL, "--uid 0");
-  if (setgroups(0, NULL) != 0) fail("setgroups");
-  if (setresgid(gid, gid, gid) != 0) fail("setresgid");
-  if (setresuid(uid, uid, uid) != 0) fail("setresuid");
-  if (setuid(0) == 0) fail_with(EPERM, "root came back");
-}
-
-static void limit_resources(const struct order *order) {
-  const struct limit always[] = {{RLIMIT_CORE, 0}, {RLIMIT_MEMLOCK, 1 << 20}, {RLIMIT_MSGQUEUE, 0}};
-  for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-    struct rlimit none = {always[i].value, always[i].value};
-    if (setrlimit(always[i].resource, &none) != 0) fail("setrlimit");
-  }
-  for (int i = 0; i < order->limit_count; i++) {
-    struct limit limit = order->limits[i];
-    struct rlimit value = {limit.value, limit.value};
-    if (limit.resource == RLIMIT_CPU) value.rlim_max += CPU_GRACE_SECONDS;
-    if (setrlimit(limit.resource, &value) != 0) fail("setrlimit");
-  }
-}
-
-/* After the change of user, which would clear this setting. */
-static void die_with(pid_t parent) {
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("PR_SET_PDEATHSIG");
-  if (getppid() != parent) fail_with(ESRCH, "the parent is gone");
-}
-
-/* What a child of the tool leaves behind stays below the tool, where the runner measures it. */
-static void adopt_orphans(void) {
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) fail("PR_SET_CHILD_SUBREAPER");
-}
-
 /* To the number under which the launcher inside expects it. */
 static void move_channel(int channel, int place) {
   if (place < 3) fail_with(EINVAL, "--channel-fd");
@@ -169,26 +86,3 @@ static void move_channel(int channel, int place) {
     fail("--channel-fd");
 }
 
-void give_up_privileges(void) {
-  /* Kernels before 4.3 have no ambient capabilities, and then there is nothing to clear. */
-  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
-    fail("PR_CAP_AMBIENT");
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("PR_SET_NO_NEW_PRIVS");
-}
-
-/* The tool inherits none of the runner's environment, and finds no configuration in its home. */
-static char **make_environment(const struct order *order) {
-  static char *variables[LIST_MAX + 8] = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8",
-                                          "HOME=/nonexistent", "XDG_CACHE_HOME=/nonexistent"};
-  static char temporary[4096];
-  int count = 4;
-  if (order->folder) {
-    int length = snprintf(temporary, sizeof temporary, "TMPDIR=%s", order->folder);
-    if (length < 0 || (size_t)length >= sizeof temporary) fail_with(ENAMETOOLONG, "--chdir");
-    variables[count++] = temporary;
-  }
-  for (int i = 0; i < order->variables.count; i++)
-    variables[count++] = (char *)order->variables.items[i];
-  variables[count] = NULL;
-  return variables;
-}

@@ -34,6 +34,8 @@ struct order {
   bool is_waiting;
   /* Whether it has waited, and is to report that the tool begins. */
   bool has_waited;
+  /* Whether the tool is this process, which then executes no program. */
+  bool is_held;
   bool discards_stdout;
   bool may_fork;
   bool has_uid;
@@ -57,14 +59,18 @@ struct order {
   char **program;
 };
 
-/* Prints which step failed and why, in one line, and exits. */
-_Noreturn void fail(const char *step);
-_Noreturn void fail_with(int error, const char *step);
-
-/* launcher.c */
+/* confine.c */
+/*
+ * Takes from this process what its order does not give it, for good, and answers the environment of
+ * its tool; outside bubblewrap, only what persists in there. `channel` is -1 without a network.
+ */
+char **confine(const struct order *order, pid_t parent, int channel);
 void close_files(int kept, int kept_too);
 void become(uid_t uid);
 void give_up_privileges(void);
+/* Prints which step failed and why, in one line, and exits. */
+_Noreturn void fail(const char *step);
+_Noreturn void fail_with(int error, const char *step);
 
 /* options.c */
 void read_options(struct order *order, int argc, char **argv);

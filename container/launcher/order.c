@@ -23,7 +23,6 @@ static void be_nothing(int file, int flags);
 static void tell(const char *byte);
 
 void await_order(struct order *order) {
-  close_files(REPORT_FD, -1);
   tell("\r");
   size_t length = read_length();
   char *text = malloc(length);

@@ -86,6 +86,7 @@ void filter_syscalls(const struct order *order, bool has_network) {
   } else {
     REFUSE(NETWORK_CALLS);
   }
+  if (order->is_held) REFUSE(EXECUTE_CALLS);
   if (order->may_fork) {
     allow_own_processes();
   } else {

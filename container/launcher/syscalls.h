@@ -103,6 +103,9 @@ static const int NETWORK_CALLS[] = {
  */
 static const int MESSAGE_CALLS[] = {SYS_sendmsg, SYS_sendmmsg, SYS_recvmmsg};
 
+/* Programs, for a tool that is in its process already. */
+static const int EXECUTE_CALLS[] = {SYS_execve, SYS_execveat};
+
 /* On aarch64 there is only clone. */
 static const int FORK_CALLS[] = {
     -1,

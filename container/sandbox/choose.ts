@@ -75,6 +75,7 @@ export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
   return {
     tier,
     launcherPath: PROGRAMS.launcher,
+    holdPath: PROGRAMS.hold,
     bubblewrapPath: BUBBLEWRAP,
     paths: readSystemPaths(settings.sandboxReadPaths),
     limits: settings.limits,

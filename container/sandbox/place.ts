@@ -1,5 +1,5 @@
 import { statSync } from "node:fs"
-import type { FolderAccess, Place, TaskSandbox } from "./sandbox.ts"
+import type { FolderAccess, Place, TaskSandbox, WaitingForm } from "./sandbox.ts"
 import { startWaiting } from "./waiting.ts"
 
 /** A tool that a place has a sandbox for. */
@@ -10,10 +10,11 @@ export function openPlace(
   taskSandbox: TaskSandbox,
   folder: string,
   tools: readonly PlacedTool[],
+  form: WaitingForm,
 ): Place {
   const inode = inodeOf(folder)
   const common = { taskSandbox, cwd: folder, argv: [], timeLimitMs: 0 }
-  const all = tools.map((each) => startWaiting({ ...common, ...each }))
+  const all = tools.map((each) => startWaiting({ ...common, ...each }, form))
   const left = [...all]
   return {
     folder,

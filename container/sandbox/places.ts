@@ -4,12 +4,14 @@ import type { RunnerSettings } from "../settings.ts"
 import { findProgram } from "./paths.ts"
 import type { PlacedTool } from "./place.ts"
 import { placeAttacks } from "./place-attacks.ts"
-import type { Sandbox, TaskSandbox } from "./sandbox.ts"
+import type { Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
 import { testSandbox } from "./self-test.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "./task-sandbox.ts"
 
 /** The task that took a place is under way before the next one is made. */
 const REFILL_DELAY_MS = 25
+
+type Chosen = { sandbox: Sandbox; form: WaitingForm }
 
 /** The sandboxes of tasks that have not come yet. */
 export type Places = {
@@ -23,56 +25,51 @@ export type Places = {
 
 /**
  * Prepares `settings.placesMax` sandboxes for each pool whose tasks begin with a known tool. What a
- * task takes is made again, one at a time. A sandbox that waits proves itself by its own self-test;
- * without that, and without namespaces, which are what takes long, there are none.
+ * task takes is made again, one at a time. A sandbox that waits proves itself by its own self-test,
+ * with tools that are loaded already or, where that fails, with launchers; without that, and without
+ * namespaces, which are what takes long, there are none.
  */
 export function openPlaces(settings: RunnerSettings): Places {
   const ready = new Map<string, TaskSandbox[]>(
     Object.keys(toolsOf(settings)).map((name) => [name, []]),
   )
-  let sandbox: Sandbox | null = null
+  let chosen: Chosen | null = null
   let filling = Promise.resolve()
   let isFilling = false
   let isClosed = false
-  async function fill(chosen: Sandbox): Promise<void> {
+  async function fill(): Promise<void> {
     for (const [pool, tools] of Object.entries(toolsOf(settings))) {
       const prepared = ready.get(pool) ?? []
-      while (!isClosed && prepared.length < settings.placesMax) {
-        const made = await prepareTaskSandbox(chosen, settings.workDir, tools)
-        // What does not get ready now would not at once after either.
-        if (!(await made.place.ready)) {
-          await closeTaskSandbox(made, null)
-          throw new Error("a sandbox that was to wait has ended")
-        }
-        prepared.push(made)
+      while (chosen && !isClosed && prepared.length < settings.placesMax) {
+        prepared.push(await prepare(chosen, settings.workDir, tools))
       }
     }
   }
-  function refill(chosen: Sandbox, first: () => Promise<unknown>): void {
+  function refill(first: () => Promise<unknown>): void {
     if (isFilling || isClosed) return
     isFilling = true
     filling = first()
-      .then(() => fill(chosen))
+      .then(fill)
       .catch((error: unknown) => log("warn", "places.not_filled", { error: String(error) }))
       .finally(() => {
         isFilling = false
       })
   }
   return {
-    open(chosen) {
-      if (chosen.tier !== "namespaces" || settings.placesMax === 0) return
+    open(sandbox) {
+      if (sandbox.tier !== "namespaces" || settings.placesMax === 0) return
       const started = performance.now()
-      refill(chosen, async () => {
-        const problem = await findWaitingProblem(chosen, settings)
-        if (problem !== null) throw new Error(problem)
-        sandbox = chosen
-        log("info", "places.tested", { took_ms: Math.round(performance.now() - started) })
+      refill(async () => {
+        const form = await chooseForm(sandbox, settings)
+        chosen = { sandbox, form }
+        const took = { took_ms: Math.round(performance.now() - started) }
+        log("info", "places.tested", { waiting: form, ...took })
       })
     },
     take(pool) {
       const prepared = ready.get(pool)
-      if (!prepared || sandbox === null) return null
-      refill(sandbox, () => sleep(REFILL_DELAY_MS, undefined, { ref: false }))
+      if (!prepared || chosen === null) return null
+      refill(() => sleep(REFILL_DELAY_MS, undefined, { ref: false }))
       const taken = prepared.shift()
       if (taken === undefined || taken.place?.isIntact() === true) return taken ?? null
       void closeTaskSandbox(taken, null)
@@ -93,12 +90,36 @@ function toolsOf({ toolPaths }: RunnerSettings): Record<string, PlacedTool[]> {
   return { light: [probe], media: [{ tool: toolPaths.ffmpeg, access: "write" }, probe] }
 }
 
-/** Why sandboxes that wait are not to be used, as a sentence; null where they hold. */
+/** What does not get ready now would not at once after either, and throws. */
+async function prepare(
+  { sandbox, form }: Chosen,
+  workDir: string,
+  tools: readonly PlacedTool[],
+): Promise<TaskSandbox> {
+  const made = await prepareTaskSandbox(sandbox, workDir, tools, form)
+  if (await made.place.ready) return made
+  await closeTaskSandbox(made, null)
+  throw new Error("a sandbox that was to wait has ended")
+}
+
+/** What is to wait in sandboxes; throws where nothing does that holds. */
+async function chooseForm(sandbox: Sandbox, settings: RunnerSettings): Promise<WaitingForm> {
+  const loading = await findWaitingProblem(sandbox, settings, "tool")
+  if (loading === null) return "tool"
+  log("warn", "places.not_loaded", { problem: loading })
+  const problem = await findWaitingProblem(sandbox, settings, "launcher")
+  if (problem !== null) throw new Error(problem)
+  return "launcher"
+}
+
+/** Why sandboxes in which this waits are not to be used, as a sentence; null where they hold. */
 export async function findWaitingProblem(
   sandbox: Sandbox,
   { toolPaths, workDir }: Pick<RunnerSettings, "toolPaths" | "workDir">,
+  form: WaitingForm,
 ): Promise<string | null> {
   await using placed = await placeAttacks(sandbox)
   const paths = { attackPath: placed.attack, ffmpegPath: findProgram(toolPaths.ffmpeg), workDir }
-  return (await testSandbox(sandbox, { ...paths, waits: true })).problem
+  const tested = { ...paths, waits: form, toolPaths: [toolPaths.ffprobe] }
+  return (await testSandbox(sandbox, tested)).problem
 }

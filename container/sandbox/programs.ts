@@ -2,10 +2,11 @@ import { join } from "node:path"
 
 const BUILD_FOLDER = join(import.meta.dirname, "../launcher/build")
 
-/** Paths of the programs, and of the library, that are built from container/launcher. */
+/** Paths of the programs, and of the libraries, that are built from container/launcher. */
 export const PROGRAMS = {
   launcher: join(BUILD_FOLDER, "launcher"),
   meter: join(BUILD_FOLDER, "meter"),
+  hold: join(BUILD_FOLDER, "hold.so"),
   reads: join(BUILD_FOLDER, "reads.so"),
   attack: join(BUILD_FOLDER, "attack"),
   networkAttack: join(BUILD_FOLDER, "network-attack"),

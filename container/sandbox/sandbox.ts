@@ -10,6 +10,8 @@ import type { Tier } from "./tier.ts"
 export type Sandbox = {
   tier: Tier
   launcherPath: string
+  /** The library that holds a loaded tool until its order comes: see container/launcher/hold.c. */
+  holdPath: string
   bubblewrapPath: string
   paths: SystemPaths
   limits: ToolLimits
@@ -64,7 +66,13 @@ export type Launch = Grants & {
   keptFd?: number | undefined
 }
 
-/** A sandbox whose launcher waits inside for the order to start one tool. */
+/**
+ * What waits inside a sandbox for its order: the launcher, which then executes the tool, or the tool
+ * itself, held where all its libraries are loaded.
+ */
+export type WaitingForm = "launcher" | "tool"
+
+/** A sandbox where an order to start one tool is waited for. */
 export type WaitingSandbox = {
   child: ChildProcess
   /** The meter of its workspace, which is closed by whoever gives the order; null: it has none. */
@@ -117,10 +125,11 @@ export function launchArgv(launch: Launch): [string, ...string[]] {
   return [launch.tool, ...launch.argv]
 }
 
-/** The argv of a launcher that waits, in the same sandbox, for the order to start a tool in it. */
-export function waitingArgv(launch: Launch): [string, ...string[]] {
-  const { launcherPath } = launch.taskSandbox.sandbox
-  return [...outerArgv({ ...launch, keptFd: REPORT_FD }), launcherPath, "--wait"]
+/** The argv of what waits, in the same sandbox, for the order to start a tool in it. */
+export function waitingArgv(launch: Launch, form: WaitingForm): [string, ...string[]] {
+  const outer = outerArgv({ ...launch, keptFd: REPORT_FD }, form)
+  if (form === "tool") return [...outer, findProgram(launch.tool)]
+  return [...outer, launch.taskSandbox.sandbox.launcherPath, "--wait"]
 }
 
 /** The words of an order to a launcher that waits; without `hasStdout` what is said there is lost. */
@@ -156,20 +165,22 @@ function namespacesArgv(launch: Launch): [string, ...string[]] {
 }
 
 /** What makes the namespaces, up to the program that is started in them. */
-function outerArgv(launch: Launch): [string, ...string[]] {
+function outerArgv(launch: Launch, form: WaitingForm = "launcher"): [string, ...string[]] {
   const { sandbox } = launch.taskSandbox
   return [
     sandbox.launcherPath,
     "--outer",
     ...uidArgv(launch),
-    ...reachArgv(launch),
+    ...reachArgv(launch, form),
     ...keptFdArgv(launch),
     ...connectArgv(launch),
     ...channelArgv(launch),
     "--",
     sandbox.bubblewrapPath,
-    ..."--unshare-all --die-with-parent --clearenv --cap-drop ALL".split(" "),
-    ...rootArgv(launch),
+    // The environment is what the outer launcher has made.
+    ..."--unshare-all --die-with-parent --cap-drop ALL".split(" "),
+    ...(form === "tool" ? ["--setenv", "LD_PRELOAD", sandbox.holdPath] : []),
+    ...rootArgv(launch, form),
     "--",
   ]
 }
@@ -178,18 +189,18 @@ function outerArgv(launch: Launch): [string, ...string[]] {
  * bubblewrap and tools run as the tool's user, and find what there is only by its path. Below a
  * folder that is closed to that user, such as /root, the launcher has to open the way.
  */
-function reachArgv(launch: Launch): string[] {
+function reachArgv(launch: Launch, form: WaitingForm = "launcher"): string[] {
   if (launch.taskSandbox.uid === null) return []
   const paths = launch.access === "none" ? [] : [launch.cwd]
-  return [...visiblePaths(launch), ...paths].flatMap((path) => ["--reach", path])
+  return [...visiblePaths(launch, form), ...paths].flatMap((path) => ["--reach", path])
 }
 
 /** A root file system with the paths that the launcher's rules allow, and nothing else. */
-function rootArgv(launch: Launch): string[] {
+function rootArgv(launch: Launch, form: WaitingForm): string[] {
   const { cwd, access } = launch
   const { links } = launch.taskSandbox.sandbox.paths
   return [
-    ...visiblePaths(launch).flatMap((path) => ["--ro-bind", path, path]),
+    ...visiblePaths(launch, form).flatMap((path) => ["--ro-bind", path, path]),
     ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...DEVICES.flatMap((path) => ["--dev-bind", path, path]),
     ...(access === "none" ? [] : [access === "write" ? "--bind" : "--ro-bind", cwd, cwd]),
@@ -199,9 +210,10 @@ function rootArgv(launch: Launch): string[] {
 }
 
 /** What a tool sees beside its workspace. */
-export function visiblePaths(launch: Launch): string[] {
-  const { paths, launcherPath } = launch.taskSandbox.sandbox
-  return withoutInner([...paths.read, ...paths.loaders, launcherPath, ...grantedPaths(launch)])
+export function visiblePaths(launch: Launch, form: WaitingForm): string[] {
+  const { paths, launcherPath, holdPath } = launch.taskSandbox.sandbox
+  const starter = form === "tool" ? holdPath : launcherPath
+  return withoutInner([...paths.read, ...paths.loaders, starter, ...grantedPaths(launch)])
 }
 
 /** The tool and what it may have beside, with all links on the way to each. */

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { openPlace } from "./place.ts"
 import { runnerSandbox } from "./sandbox.ts"
-import type { Sandbox } from "./sandbox.ts"
+import type { Sandbox, WaitingForm } from "./sandbox.ts"
 import type { Tier } from "./tier.ts"
 import { startProcess } from "./start.ts"
 import { makeWorkspace, removeWorkspace } from "./workspace.ts"
@@ -34,8 +34,10 @@ export type SelfTestPaths = {
   attackPath: string
   ffmpegPath: string
   workDir: string
-  /** Whether the tools run in sandboxes that have waited for them. */
-  waits?: boolean
+  /** What waits in the sandboxes in which the tools run; without it, they are made for them. */
+  waits?: WaitingForm
+  /** Tools beside, for which sandboxes have to be able to wait. */
+  toolPaths?: readonly string[]
 }
 
 /** What the attack program tries; an attack that it does not report counts as not refused. */
@@ -87,10 +89,12 @@ export async function testSandbox(
     tool,
     access: "write" as const,
   }))
-  const place = paths.waits === true ? openPlace(opened, workspace, tools) : undefined
+  const place = paths.waits
+    ? openPlace(opened, workspace, [...tools, ...readersOf(paths.toolPaths)], paths.waits)
+    : undefined
   const taskSandbox = { ...opened, place }
   try {
-    await place?.ready
+    const isReady = (await place?.ready) ?? true
     const attackArgv = [outside, ...listener.ports.map(String)]
     const [attacked, encoded] = await Promise.all([
       runInside(paths.attackPath, attackArgv),
@@ -105,6 +109,7 @@ export async function testSandbox(
       findProblem(attacks) ??
       (encoded.cause === null ? null : `an encode ended with ${encoded.cause}`) ??
       (made?.size ? null : `an encode failed: ${lastLine(encoded)}`) ??
+      (isReady ? null : "a sandbox that was to wait has ended") ??
       (place && place.countBegun() < tools.length ? "a tool was not started where it waits" : null)
     const isOk = problem === null
     return { tier: sandbox.tier, ok: isOk, supported: true, attacks, problem }
@@ -120,6 +125,10 @@ export async function testSandbox(
     const { signal } = new AbortController()
     return startProcess({ ...spec, signal, stdoutBytesMax: 4096 }).finished
   }
+}
+
+function readersOf(tools: readonly string[] = []) {
+  return tools.map((tool) => ({ tool, access: "read" as const }))
 }
 
 /** A folder outside the workspace that the tool's user owns: only the sandbox protects it. */

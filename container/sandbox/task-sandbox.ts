@@ -5,7 +5,7 @@ import { log } from "../log.ts"
 import { countProcesses } from "./count-processes.ts"
 import { openPlace } from "./place.ts"
 import type { PlacedTool } from "./place.ts"
-import type { Place, Sandbox, TaskSandbox } from "./sandbox.ts"
+import type { Place, Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
 import { findLeftWorkspaces, makeWorkspace, removeWorkspace } from "./workspace.ts"
 
 /** What a tool leaves is reaped by somebody else, and the task that follows comes first. */
@@ -34,12 +34,13 @@ export async function prepareTaskSandbox(
   sandbox: Sandbox,
   workDir: string,
   tools: readonly PlacedTool[],
+  form: WaitingForm,
 ): Promise<TaskSandbox & { place: Place }> {
   const opened = openTaskSandbox(sandbox)
   const run = { taskId: crypto.randomUUID(), fence: 0 }
   try {
     const folder = await makeWorkspace(workDir, run, opened.uid)
-    return { ...opened, place: openPlace(opened, folder, tools) }
+    return { ...opened, place: openPlace(opened, folder, tools, form) }
   } catch (error) {
     void release(opened.uid, null)
     throw error

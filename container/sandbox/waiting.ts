@@ -4,35 +4,40 @@ import { statSync } from "node:fs"
 import { openMeter } from "./meter.ts"
 import { isReadable } from "./output.ts"
 import { REPORT_FD, visiblePaths, waitingArgv } from "./sandbox.ts"
-import type { Launch, WaitingSandbox } from "./sandbox.ts"
+import type { Launch, WaitingForm, WaitingSandbox } from "./sandbox.ts"
 import { killGroup, trackGroup, untrackGroup } from "./termination.ts"
 
 /** The longest order that a launcher accepts: see container/launcher/order.c. */
 const ORDER_BYTES_MAX = 1024 ** 2
 const LENGTH_BYTES = 4
+const READY_MS_MAX = 10_000
 
 /** Makes the sandbox of a launch, whose argv and limits come with the order. */
-export function startWaiting(launch: Launch): WaitingSandbox {
+export function startWaiting(launch: Launch, form: WaitingForm): WaitingSandbox {
   const { cwd, access, taskSandbox } = launch
   const { tier, limits } = taskSandbox.sandbox
-  const paths = visiblePaths(launch)
+  const paths = visiblePaths(launch, form)
   const identity = identify(paths)
-  const [program, ...argv] = waitingArgv(launch)
+  const [program, ...argv] = waitingArgv(launch, form)
   const stdio = ["pipe", "pipe", "pipe", "pipe"] as const
   const child = spawn(program, argv, { cwd, detached: true, env: {}, stdio: [...stdio] })
   trackGroup(child)
   const meter = access === "write" ? openMeter(tier, cwd, limits.workspaceFiles) : null
   const ready = Promise.withResolvers<boolean>()
+  // A program that nothing holds may do something else for ever.
+  const patience = setTimeout(() => killGroup(child, "SIGKILL"), READY_MS_MAX)
   const gone = Promise.withResolvers<void>()
   let state: "starting" | "waiting" | "ordered" | "begun" | "ended" = "starting"
   function end(): void {
     if (state !== "begun") state = "ended"
+    clearTimeout(patience)
     untrackGroup(child)
     ready.resolve(false)
     gone.resolve()
   }
   function readReport(chunk: Buffer): void {
     if (state === "starting") state = "waiting"
+    clearTimeout(patience)
     ready.resolve(true)
     if (state !== "ordered" || !chunk.includes("\n")) return
     state = "begun"

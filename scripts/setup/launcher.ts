@@ -9,8 +9,8 @@ import { aptInstall, canAptInstall } from "./apt.ts"
 import type { SetupStep } from "./step.ts"
 
 const FOLDER = "container/launcher"
-const PROGRAMS = ["launcher", "attack", "network-attack", "meter", "reads.so"].map((name) =>
-  join(FOLDER, "build", name),
+const PROGRAMS = ["launcher", "attack", "network-attack", "meter", "hold.so", "reads.so"].map(
+  (name) => join(FOLDER, "build", name),
 )
 const STAMP = join(FOLDER, "build", "stamp")
 const run = promisify(execFile)
@@ -23,7 +23,7 @@ const advice = isLinux
   : "Lathe runs its tools in a sandbox that only Linux has: use Linux or the container image, or " +
     "set ALLOW_UNSANDBOXED=1 where nobody but you sends commands and files."
 
-/** The sandbox's launcher, its self-test's attacks, the meter of workspaces and what watches reads, built again when their sources change. */
+/** The sandbox's launcher, its self-test's attacks, the meter of workspaces and what is loaded into tools, built again when their sources change. */
 export const launcher: SetupStep = {
   name: "the sandbox's launcher",
   advice,

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
 import { launchArgv, orderWords, waitingArgv } from "../../../container/sandbox/sandbox.ts"
-import type { Launch, TaskSandbox } from "../../../container/sandbox/sandbox.ts"
+import type { Launch, TaskSandbox, WaitingForm } from "../../../container/sandbox/sandbox.ts"
 import type { Tier } from "../../../container/sandbox/tier.ts"
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
@@ -29,8 +29,8 @@ export type Variant = {
   tier: Tier
   user: "root" | "unprivileged"
   isSupported: boolean
-  /** Whether its tools run in sandboxes that wait for their order. */
-  waits?: boolean
+  /** What waits in its sandboxes for the order. */
+  waits?: WaitingForm
 }
 
 export type ToolRun = { exitCode: number | null; signal: string | null; text: string }
@@ -69,21 +69,21 @@ export const VARIANTS: Variant[] = (["namespaces", "landlock"] as const).flatMap
   }),
 )
 
-/** Those variants, and the one in which a sandbox waits for its tool. */
+/** Those variants, and those in which something waits in the sandbox for the order. */
 export const ALL_VARIANTS: (Variant & { how: string })[] = [
   ...VARIANTS.map((each) => ({ ...each, how: `${each.tier} as ${each.user}` })),
-  {
-    tier: "namespaces",
-    user: "root",
-    isSupported: isRoot && tiers.includes("namespaces"),
-    waits: true,
-    how: "namespaces that wait",
-  },
+  ...(["launcher", "tool"] as const).flatMap((waits) =>
+    VARIANTS.filter(({ tier }) => tier === "namespaces").map((each) => ({
+      ...each,
+      waits,
+      how: `namespaces as ${each.user} in which a ${waits} waits`,
+    })),
+  ),
 ]
 
 /** Opens a lab whose sandbox has these limits. */
 export async function openSandboxLab(
-  { tier, user, waits = false }: Variant,
+  { tier, user, waits }: Variant,
   limits: Partial<ToolLimits> = {},
 ): Promise<SandboxLab> {
   const base = await mkdtemp(join(tmpdir(), "lathe-sandbox-"))
@@ -94,11 +94,14 @@ export async function openSandboxLab(
     limits: { ...settings.limits, ...limits },
   })
   const launcherPath = join(base, "launcher")
+  const holdPath = join(base, "hold.so")
   await copyFile(described.launcherPath, launcherPath)
+  await copyFile(described.holdPath, holdPath)
   const isUnprivileged = user === "unprivileged"
   const sandbox = {
     ...described,
     launcherPath,
+    holdPath,
     firstUid: isUnprivileged ? null : described.firstUid,
   }
   const uid = isUnprivileged && isRoot ? UNPRIVILEGED_UID : sandbox.firstUid
@@ -123,7 +126,12 @@ export async function openSandboxLab(
       const identity = isUnprivileged && uid !== null ? { uid, gid: uid } : {}
       const all = { ...launch, ...differing }
       if (waits)
-        return runArgv(waitingArgv(all), workspace, identity, encodeOrder(orderWords(all, true)))
+        return runArgv(
+          waitingArgv(all, waits),
+          workspace,
+          identity,
+          encodeOrder(orderWords(all, true)),
+        )
       return runArgv(launchArgv(all), workspace, identity)
     },
     ffmpeg: (commandLine) =>

@@ -14,6 +14,7 @@ import type { SandboxLab, Variant } from "./lab.ts"
 const LAUNCHER = join(import.meta.dirname, "../../../container/launcher")
 const PARTS = [
   "launcher.c",
+  "confine.c",
   "options.c",
   "order.c",
   "processes.c",

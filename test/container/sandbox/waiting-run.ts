@@ -6,6 +6,6 @@ import { runnerSettings } from "../../support/runner-settings.ts"
 const [, , workDir = ""] = process.argv
 const sandbox = describeSandbox("namespaces", runnerSettings())
 const tools = [{ tool: "/bin/ls", access: "read" as const }]
-const { place } = await prepareTaskSandbox(sandbox, workDir, tools)
+const { place } = await prepareTaskSandbox(sandbox, workDir, tools, "tool")
 console.log(await place.ready)
 setInterval(() => undefined, 60_000)

@@ -9,9 +9,7 @@ import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts
 import type { PlacedTool } from "../../../container/sandbox/place.ts"
 import { findWaitingProblem } from "../../../container/sandbox/places.ts"
 import type { ProcessSpec } from "../../../container/sandbox/process.ts"
-import { PROGRAMS } from "../../../container/sandbox/programs.ts"
-import { waitingArgv } from "../../../container/sandbox/sandbox.ts"
-import type { Place, TaskSandbox } from "../../../container/sandbox/sandbox.ts"
+import type { Place, TaskSandbox, WaitingForm } from "../../../container/sandbox/sandbox.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
@@ -20,6 +18,7 @@ import { processesIn } from "../harness.ts"
 
 const hasNamespaces = (await findTiers()).includes("namespaces")
 const settings = runnerSettings()
+const FORMS = ["launcher", "tool"] as const
 const LIST = "/bin/ls"
 const READER: PlacedTool = { tool: LIST, access: "read" }
 const TOOLS: PlacedTool[] = [READER, { tool: "/bin/cp", access: "write" }]
@@ -73,12 +72,9 @@ async function compileState() {
 let workDir: string
 let prepared: TaskSandbox & { place: Place }
 
-async function prepare(
-  limits = settings.limits,
-  tools: PlacedTool[] = TOOLS,
-): Promise<typeof prepared> {
-  const sandbox = describeSandbox("namespaces", { ...settings, limits })
-  const made = await prepareTaskSandbox(sandbox, workDir, tools)
+async function prepare(form: WaitingForm, tools: PlacedTool[] = TOOLS): Promise<typeof prepared> {
+  const sandbox = describeSandbox("namespaces", settings)
+  const made = await prepareTaskSandbox(sandbox, workDir, tools, form)
   expect(await made.place.ready).toBe(true)
   return made
 }
@@ -90,39 +86,25 @@ function run(taskSandbox: typeof prepared, differing: Partial<ProcessSpec> = {})
   return startProcess({ ...spec, timeLimitMs: 10_000, stdoutBytesMax: 4096, ...differing }).finished
 }
 
-/** What a launcher answers to these bytes on its stdin, in the sandbox of the place's reading tool. */
-async function sendOrder(bytes: Buffer) {
-  const { folder } = prepared.place
-  const launch = { taskSandbox: prepared, cwd: folder, argv: [], timeLimitMs: 0, ...READER }
-  const [program, ...argv] = waitingArgv(launch)
-  const child = spawn(program, argv, { cwd: folder, stdio: ["pipe", "pipe", "pipe", "pipe"] })
-  let text = ""
-  child.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString()))
-  child.stderr?.on("data", (chunk: Buffer) => (text += chunk.toString()))
-  child.stdin?.on("error", () => undefined).end(bytes)
-  await once(child, "close")
-  return { exitCode: child.exitCode, text }
-}
-
-function orderOf(...words: string[]): Buffer {
-  return encodeOrder(words) ?? Buffer.alloc(0)
-}
-
 beforeEach(async ({ skip }) => {
   skip(!hasNamespaces, "this machine does not support namespaces")
   workDir = await mkdtemp(join(tmpdir(), "lathe-waiting-"))
   await chmod(workDir, 0o711)
-  prepared = await prepare()
 })
 
 afterEach(async () => {
   if (!hasNamespaces) return
-  await closeTaskSandbox(prepared, null)
   await expect.poll(() => processesIn(workDir), { timeout: 5000 }).toEqual([])
   await rm(workDir, { recursive: true })
 })
 
-describe("a sandbox that waits", () => {
+describe.for(FORMS)("a sandbox in which a %s waits", (form) => {
+  beforeEach(async () => {
+    prepared = await prepare(form)
+  })
+
+  afterEach(() => closeTaskSandbox(prepared, null))
+
   test("runs one tool as a cold start would, and no second", async () => {
     await writeFile(join(prepared.place.folder, "in_1"), "")
     const first = await run(prepared)
@@ -147,7 +129,7 @@ describe("a sandbox that waits", () => {
 
   test("gives a tool with read access no way to write", async () => {
     const cp = { tool: "/bin/cp", argv: ["/etc/ld.so.cache", "out"] }
-    const reading = await prepare(settings.limits, [{ tool: cp.tool, access: "read" }])
+    const reading = await prepare(form, [{ tool: cp.tool, access: "read" }])
     expect((await run(reading, cp)).exitCode).toBe(1)
     expect(reading.place.countBegun()).toBe(1)
     await closeTaskSandbox(reading, null)
@@ -201,7 +183,7 @@ describe("a sandbox that waits", () => {
     await using folder = await compileState()
     if (folder.program === null) return skip("there is no C compiler")
     const tool = folder.program
-    const made = await prepare(settings.limits, [{ tool, access: "read" }])
+    const made = await prepare(form, [{ tool, access: "read" }])
     const cold = await run(
       { ...made, place: { ...made.place, take: () => null } },
       { tool, ...differing },
@@ -215,7 +197,7 @@ describe("a sandbox that waits", () => {
 
   test("passes the self-test of the sandbox", async () => {
     const sandbox = describeSandbox("namespaces", settings)
-    expect(await findWaitingProblem(sandbox, { ...settings, workDir })).toBe(null)
+    expect(await findWaitingProblem(sandbox, { ...settings, workDir }, form)).toBe(null)
   })
 
   test("takes no order with a word that would end another, nor one that is too long", () => {
@@ -224,37 +206,10 @@ describe("a sandbox that waits", () => {
   })
 })
 
-describe("a launcher that waits", () => {
-  const least = ["--memory", "1000000000", "--run", LIST, "--read", "/usr", "--"]
-  const length = Buffer.alloc(4)
-
-  test.for<[string, () => Buffer, RegExp]>([
-    ["no order", () => Buffer.alloc(0), /the order/],
-    ["a part of an order", () => orderOf("--", LIST).subarray(0, -3), /the order/],
-    ["an empty order", () => length, /the order/],
-    ["an order that is too long", () => Buffer.alloc(8, 0xff), /the order/],
-    ["an order without an end", () => Buffer.from("\x02\0\0\0ab"), /the order/],
-    ["an order without a program", () => orderOf("--memory", "1"), /no program/],
-    ["an unknown word", () => orderOf("--all", "1", "--", LIST), /--all/],
-    ["a user", () => orderOf("--uid", "0", "--", LIST), /the order/],
-    ["another order", () => orderOf("--wait"), /the order/],
-    ["another sandbox", () => orderOf("--outer", "--", LIST), /the order/],
-    ["a fork", () => orderOf("--fork", "--", LIST), /the order/],
-    ["a network", () => orderOf("--connect", "/tmp/socket", "--", LIST), /the order/],
-    ["another descriptor", () => orderOf("--keep-fd", "0", "--", LIST), /the order/],
-    ["a path outside", () => orderOf("--read", PROGRAMS.attack, ...least, LIST), /attack/],
-    ["a program outside", () => orderOf("--run", "/bin/cp", ...least, "/bin/cp"), /\/bin\/cp/],
-  ])("starts nothing on %s", async ([, order, reason]) => {
-    const end = await sendOrder(order())
-    expect(end.exitCode).toBe(126)
-    expect(end.text).toMatch(/^launcher: /)
-    expect(end.text).toMatch(reason)
-  })
-})
-
 describe("tasks in turn", () => {
   test("have users and folders of their own, and leave none behind", async () => {
-    const next = await prepare()
+    const prepared = await prepare("tool")
+    const next = await prepare("tool")
     expect(next.uid === prepared.uid).toBe(process.getuid?.() !== 0)
     await writeFile(join(prepared.place.folder, "in_1"), "")
     expect(await run(next)).toMatchObject({ exitCode: 0, stdout: "" })
@@ -262,6 +217,7 @@ describe("tasks in turn", () => {
     expect((await run(next, other)).exitCode).toBe(2)
     await closeTaskSandbox(next, null)
     expect(await readdir(workDir)).toEqual([prepared.place.folder.split("/").at(-1)])
+    await closeTaskSandbox(prepared, null)
   })
 
   test("do not survive their runner", async () => {
@@ -270,11 +226,9 @@ describe("tasks in turn", () => {
       stdio: ["ignore", "pipe", "inherit"],
     })
     await once(child.stdout, "data")
-    const folders = await readdir(workDir)
-    expect(folders).toHaveLength(2)
+    const [folder = "", ...others] = await readdir(workDir)
+    expect(others).toEqual([])
     child.kill("SIGKILL")
-    const mine = prepared.place.folder.split("/").at(-1) ?? ""
-    const left = folders.find((each) => each !== mine) ?? ""
-    await expect.poll(() => processesIn(join(workDir, left)), { timeout: 5000 }).toEqual([])
+    await expect.poll(() => processesIn(join(workDir, folder)), { timeout: 5000 }).toEqual([])
   })
 })

@@ -1,0 +1,127 @@
+import { execFile } from "node:child_process"
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { openPlaces } from "../../../container/sandbox/places.ts"
+import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
+import { startProcess } from "../../../container/sandbox/start.ts"
+import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
+
+const hasNamespaces = (await findTiers()).includes("namespaces")
+const settings = runnerSettings()
+const sandbox = describeSandbox("namespaces", settings)
+const access = "read" as const
+
+const GREETING = `#include <stdio.h>
+  int main(void) { puts("hello"); return 0; }`
+
+/** Has a thread before its main() begins, which Landlock would not bind. */
+const THREADED = `
+  #include <pthread.h>
+  #include <stdio.h>
+  #include <unistd.h>
+  static void *stay(void *none) { return pause(), none; }
+  static pthread_t thread;
+  __attribute__((constructor)) static void start(void) { pthread_create(&thread, NULL, stay, NULL); }
+  int main(void) { puts("hello"); return 0; }`
+
+/** Prints what its libraries see of the environment, what it sees, and whether it executes itself. */
+const CURIOUS = `
+  #include <errno.h>
+  #include <stdio.h>
+  #include <stdlib.h>
+  #include <unistd.h>
+  extern char **environ;
+  extern char *program_invocation_name;
+  static int early, has_path;
+  __attribute__((constructor)) static void look(void) {
+    while (environ[early]) early++;
+    has_path = getenv("PATH") != NULL;
+  }
+  int main(int count, char **words) {
+    printf("%d %d %s %s\\n", has_path, early < 10, getenv("LD_PRELOAD") ? "preloads" : "plain", words[1]);
+    printf("%d\\n", words[count] == NULL && words[0][0] == '/' && program_invocation_name[0] == '/');
+    fflush(stdout);
+    execve(words[0], (char *[]){words[0], "again", NULL}, environ);
+    printf("%d\\n", errno == EPERM);
+    return 0;
+  }`
+
+let folder: string
+
+beforeEach(async ({ skip }) => {
+  skip(!hasNamespaces, "this machine does not support namespaces")
+  folder = await mkdtemp(join(tmpdir(), "lathe-hold-"))
+  await chmod(folder, 0o711)
+})
+
+afterEach(async () => {
+  if (hasNamespaces) await rm(folder, { recursive: true })
+})
+
+async function compile(source: string, skip: (why: string) => never, ...words: string[]) {
+  const program = join(folder, "program")
+  await writeFile(`${program}.c`, `#define _GNU_SOURCE\n${source}`)
+  const argv = ["-o", program, `${program}.c`, "-pthread", ...words]
+  const isBuilt = await promisify(execFile)("cc", argv).then(
+    () => true,
+    () => false,
+  )
+  return isBuilt ? program : skip("there is no C compiler, or no static library of it")
+}
+
+async function prepare(tool: string) {
+  return await prepareTaskSandbox(sandbox, folder, [{ tool, access }], "tool")
+}
+
+function run(taskSandbox: TaskSandbox, tool: string, argv: string[] = []) {
+  const cwd = taskSandbox.place?.folder ?? folder
+  const { signal } = new AbortController()
+  const spec = { taskSandbox, tool, argv, cwd, access, signal, timeLimitMs: 10_000 }
+  return startProcess({ ...spec, stdoutBytesMax: 4096 }).finished
+}
+
+function taken(place: TaskSandbox | null): TaskSandbox {
+  if (place === null) throw new Error("No place is ready.")
+  return place
+}
+
+describe("a tool that is held", () => {
+  test("knows nothing of that, and executes no program, not even itself", async ({ skip }) => {
+    const tool = await compile(CURIOUS, skip)
+    const prepared = await prepare(tool)
+    expect(await prepared.place.ready).toBe(true)
+    const end = await run(prepared, tool, ["word"])
+    expect(end).toMatchObject({ exitCode: 0, stdout: "1 1 plain word\n1\n1\n" })
+    expect(prepared.place.countBegun()).toBe(1)
+    await closeTaskSandbox(prepared, null)
+  })
+
+  test.for<[string, string, string[]]>([
+    ["is linked statically", GREETING, ["-static"]],
+    ["has threads before its main()", THREADED, []],
+  ])("is none that %s", async ([, source, words], { skip }) => {
+    const tool = await compile(source, skip, ...words)
+    const prepared = await prepare(tool)
+    expect(await prepared.place.ready).toBe(false)
+    expect(await run(prepared, tool)).toMatchObject({ exitCode: 0, stdout: "hello\n" })
+    expect(prepared.place.countBegun()).toBe(0)
+    await closeTaskSandbox(prepared, null)
+  })
+
+  test("makes way for a launcher that waits, where a tool cannot be held", async ({ skip }) => {
+    const tool = await compile(GREETING, skip, "-static")
+    const toolPaths = { ...settings.toolPaths, ffprobe: tool }
+    const places = openPlaces({ ...settings, toolPaths, workDir: folder, placesMax: 1 })
+    places.open(sandbox)
+    const taskSandbox = await vi.waitFor(() => taken(places.take("light")), 10_000)
+    expect(await run(taskSandbox, tool)).toMatchObject({ exitCode: 0, stdout: "hello\n" })
+    expect(taskSandbox.place?.countBegun()).toBe(1)
+    await closeTaskSandbox(taskSandbox, null)
+    await places.close()
+  })
+})
