@@ -1,6 +1,10 @@
-import { readFile, readdir, stat } from "node:fs/promises"
-import { basename } from "node:path"
+import { readFileSync, readdirSync, statSync } from "node:fs"
 import type { Stats } from "node:fs"
+import { basename } from "node:path"
+import { setImmediate as yieldToEventLoop } from "node:timers/promises"
+
+// What /proc tells is there at once: handed to a thread of the pool, each of some hundred calls would
+// take ten times as long. The event loop goes on after each process.
 
 const BLOCK_BYTES = 512
 
@@ -31,15 +35,19 @@ export async function measureDeletedFiles(
 /** A process and its descendants. */
 async function listProcesses(pid: string): Promise<string[]> {
   const pids = [pid]
-  for (const each of pids) pids.push(...(await childrenOf(each)))
+  for (const each of pids) {
+    await yieldToEventLoop()
+    pids.push(...childrenOf(each))
+  }
   return [...new Set(pids)]
 }
 
 async function measureProcesses(folder: string, pids: readonly string[]): Promise<number> {
   const bytes = new Map<number, number>()
   for (const pid of pids) {
-    const { task, maps } = await findLivingTask(pid)
-    for (const file of await openFilesOf(task)) {
+    await yieldToEventLoop()
+    const { task, maps } = findLivingTask(pid)
+    for (const file of openFilesOf(task)) {
       if (file.nlink > 0) continue
       bytes.set(file.ino, Math.max(file.size, file.blocks * BLOCK_BYTES))
     }
@@ -50,20 +58,18 @@ async function measureProcesses(folder: string, pids: readonly string[]): Promis
 }
 
 /** Threads share files and memory; the first may have ended, and then /proc shows none for it. */
-async function findLivingTask(pid: string): Promise<{ task: string; maps: string }> {
-  for (const thread of await namesIn(`/proc/${pid}/task`)) {
+function findLivingTask(pid: string): { task: string; maps: string } {
+  for (const thread of namesIn(`/proc/${pid}/task`)) {
     const task = `/proc/${pid}/task/${thread}`
-    const maps = await textOf(`${task}/maps`)
+    const maps = textOf(`${task}/maps`)
     if (maps !== "") return { task, maps }
   }
   return { task: `/proc/${pid}`, maps: "" }
 }
 
-async function openFilesOf(task: string): Promise<Stats[]> {
-  const names = await namesIn(`${task}/fd`)
-  // A descriptor that was closed meanwhile is skipped.
-  const stats = names.map((name) => stat(`${task}/fd/${name}`).catch(() => null))
-  return (await Promise.all(stats)).flatMap((file) => (file?.isFile() ? [file] : []))
+function openFilesOf(task: string): Stats[] {
+  const files = namesIn(`${task}/fd`).map((name) => statsOf(`${task}/fd/${name}`))
+  return files.filter((file) => file !== null).filter((file) => file.isFile())
 }
 
 /** The fifth field of a line is the inode; then comes the path, with " (deleted)" if it is. */
@@ -77,16 +83,33 @@ function readDeletedInodes(maps: string, folder: string): number[] {
 }
 
 /** Each thread has the children that it started. */
-async function childrenOf(pid: string): Promise<string[]> {
-  const threads = await namesIn(`/proc/${pid}/task`)
+function childrenOf(pid: string): string[] {
+  const threads = namesIn(`/proc/${pid}/task`)
   const lists = threads.map((thread) => textOf(`/proc/${pid}/task/${thread}/children`))
-  return (await Promise.all(lists)).flatMap((text) => text.split(" ").filter(Boolean))
+  return lists.flatMap((text) => text.split(" ").filter(Boolean))
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return await readdir(folder).catch(() => [])
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
-async function textOf(path: string): Promise<string> {
-  return await readFile(path, "utf8").catch(() => "")
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/** Null: the descriptor was closed meanwhile. */
+function statsOf(path: string): Stats | null {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
 }

@@ -1,5 +1,4 @@
 import { statfsSync } from "node:fs"
-import { statfs } from "node:fs/promises"
 import { RunnerError } from "../failures.ts"
 
 /** Bytes of a disk: those that may still be written, and all. */
@@ -42,28 +41,27 @@ export function watchFreeSpace(
   folder: string,
   floorBytes: number,
   onLow: () => void,
-): { end(): Promise<boolean> } {
+): { end(): boolean } {
   let wasFull = false
   let wasLow = false
-  async function poll(): Promise<void> {
-    const freeBytes = await freeBytesOf(folder)
+  function poll(): void {
+    const freeBytes = freeBytesOf(folder)
     wasFull ||= freeBytes < FREE_BYTES_MIN
     if (wasLow || freeBytes >= floorBytes) return
     wasLow = true
     onLow()
   }
-  const timer = setInterval(() => void poll(), FREE_SPACE_POLL_MS)
+  const timer = setInterval(poll, FREE_SPACE_POLL_MS)
   return {
-    async end() {
+    end() {
       clearInterval(timer)
-      wasFull ||= (await freeBytesOf(folder)) < FREE_BYTES_MIN
+      wasFull ||= freeBytesOf(folder) < FREE_BYTES_MIN
       return wasFull
     },
   }
 }
 
 /** A disk that cannot be asked is not taken for full: the folder may have been removed. */
-async function freeBytesOf(folder: string): Promise<number> {
-  const asked = await statfs(folder).catch(() => null)
-  return asked ? asked.bavail * asked.bsize : Number.POSITIVE_INFINITY
+function freeBytesOf(folder: string): number {
+  return diskOf(folder)?.free ?? Number.POSITIVE_INFINITY
 }

@@ -77,7 +77,7 @@ function follow(spec: ProcessSpec, child: ChildProcess, meter: Meter | null): St
     const limit = supervision.stop() ?? findKernelLimit({ exitCode, signal, wallMs }, spec)
     const limitAtEnd = await supervision.end()
     const cause = limit ?? limitAtEnd
-    const wasDiskFull = await supervision.wasDiskFull()
+    const wasDiskFull = supervision.wasDiskFull()
     return {
       exitCode: spawnError === null ? exitCode : null,
       signal,

@@ -39,7 +39,7 @@ export function superviseProcess(
 ): {
   stop: () => RunnerTermination | null
   end: () => Promise<RunnerTermination | null>
-  wasDiskFull: () => Promise<boolean>
+  wasDiskFull: () => boolean
 } {
   let cause: RunnerTermination | null = null
   let graceTimer: NodeJS.Timeout | undefined
@@ -76,7 +76,7 @@ export function superviseProcess(
     killGroup(child, "SIGKILL")
   })
   child.once("error", stop)
-  return { stop, end, wasDiskFull: async () => (await freeSpace?.end()) ?? false }
+  return { stop, end, wasDiskFull: () => freeSpace?.end() ?? false }
 }
 
 function watchWorkspace(
