@@ -25,6 +25,9 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\t(?:TRUE|FALSE)\t[^\t\n]*\t(?:TRUE|FALSE)\t\d+\t[^\t\n]*\t[^\n]*/g, `\t${HIDDEN}`],
 ]
 
+/** What no pattern finds anything in: ids, words, numbers and times, as most facts are. */
+const PLAIN = /^[a-z0-9.-]*$/
+
 /** Runs of characters as long as keys and signatures; ids and hashes are none of either. */
 const LONG_RUN = /[\w-]{20,}/g
 
@@ -66,7 +69,10 @@ function secretsOfJson(text: string): string[] {
 /** A text without secrets: keys, tokens, cookies, and what of addresses may be secret. */
 export function redactText(text: string): string {
   let redacted = text
-  for (const secret of secrets) redacted = redacted.replaceAll(secret, HIDDEN)
+  if (text.length >= SECRET_CHARACTERS_MIN) {
+    for (const secret of secrets) redacted = redacted.replaceAll(secret, HIDDEN)
+  }
+  if (PLAIN.test(redacted)) return redacted
   for (const [pattern, replacement] of PATTERNS) redacted = redacted.replace(pattern, replacement)
   return redacted.replace(LONG_RUN, (run) => (isSecretRun(run) ? HIDDEN : run))
 }
