@@ -32,27 +32,38 @@ export function openSlotTables(sql: SqlStorage) {
   }
 }
 
-function allocationTable(sql: SqlStorage) {
-  const columns = `id, slot, account_id as accountId`
+/** What a table says, read once a turn until a write to it: a decision asks for it many times. */
+function openRead<Row>(read: () => readonly Row[]) {
+  let known: readonly Row[] | null = null
+  function forget(): void {
+    known = null
+  }
   return {
-    all: () => sql.exec<SlotAllocation>(`select ${columns} from grants order by id`).toArray(),
-    of: (accountId: string) =>
-      sql
-        .exec<SlotAllocation>(
-          `select ${columns} from grants where account_id = ? order by id`,
-          accountId,
-        )
-        .toArray(),
-    allocate(made: SlotAllocation): void {
-      sql.exec(
-        "insert into grants (id, slot, account_id) values (?, ?, ?)",
-        made.id,
-        made.slot,
-        made.accountId,
-      )
+    get(): readonly Row[] {
+      if (known) return known
+      queueMicrotask(forget)
+      return (known = read())
+    },
+    forget,
+  }
+}
+
+function allocationTable(sql: SqlStorage) {
+  const made = openRead(() =>
+    sql
+      .exec<SlotAllocation>("select id, slot, account_id as accountId from grants order by id")
+      .toArray(),
+  )
+  return {
+    all: () => made.get(),
+    of: (accountId: string) => made.get().filter((each) => each.accountId === accountId),
+    allocate({ id, slot, accountId }: SlotAllocation): void {
+      made.forget()
+      sql.exec("insert into grants (id, slot, account_id) values (?, ?, ?)", id, slot, accountId)
     },
     /** Frees an allocation, if it is this account's. */
     free(id: number, accountId: string): void {
+      made.forget()
       sql.exec("delete from grants where id = ? and account_id = ?", id, accountId)
     },
   }
@@ -78,13 +89,16 @@ function requesterTable(sql: SqlStorage) {
     coalesce(since, heard_at) as waitingSince, coalesce(slots_share_max, 1) as slotsShareMax,
     heard_at as heardAt, turn`
   const from = "askers left join waits using (account_id)"
+  const waiting = openRead(() =>
+    sql.exec<Requester>(`select ${columns} from ${from} where want > 0`).toArray(),
+  )
   return {
     requester: (accountId: string) =>
       sql
         .exec<Requester>(`select ${columns} from ${from} where account_id = ?`, accountId)
         .toArray()[0],
     /** Accounts that want a slot. */
-    waiting: () => sql.exec<Requester>(`select ${columns} from ${from} where want > 0`).toArray(),
+    waiting: () => waiting.get(),
     /** Accounts that hold or want a slot and sent no request between a moment and now. */
     silentRequesters: (since: number, now: number) =>
       sql
@@ -98,6 +112,7 @@ function requesterTable(sql: SqlStorage) {
         .toArray()
         .map((row) => row.accountId),
     saveRequester(requester: Requester): void {
+      waiting.forget()
       sql.exec(
         `insert or replace into askers (account_id, ask, want, heard_at, turn)
          values (?, ?, ?, ?, ?)`,
@@ -118,21 +133,23 @@ function requesterTable(sql: SqlStorage) {
 }
 
 function slotTable(sql: SqlStorage) {
+  const slots = openRead(() =>
+    sql
+      .exec<SlotAllocation>(
+        "select slot, account_id as accountId, last_grant as id from slots order by last_grant desc",
+      )
+      .toArray(),
+  )
+  function find(name: string): SlotAllocation | undefined {
+    return slots.get().find(({ slot }) => slot === name)
+  }
   return {
     /** The account that had a slot last; none where it is fresh. */
-    lastHolder: (slot: string) =>
-      sql
-        .exec<{ accountId: string }>(
-          "select account_id as accountId from slots where slot = ?",
-          slot,
-        )
-        .toArray()[0]?.accountId ?? null,
+    lastHolder: (slot: string) => find(slot)?.accountId ?? null,
     /** The number that a slot was last allocated or ended under; 0 where it is fresh. */
-    lastAllocationOf: (slot: string) =>
-      sql
-        .exec<{ id: number }>("select last_grant as id from slots where slot = ?", slot)
-        .toArray()[0]?.id ?? 0,
+    lastAllocationOf: (slot: string) => find(slot)?.id ?? 0,
     saveHolder(made: SlotAllocation): void {
+      slots.forget()
       sql.exec(
         "insert or replace into slots (slot, account_id, last_grant) values (?, ?, ?)",
         made.slot,
@@ -142,14 +159,12 @@ function slotTable(sql: SqlStorage) {
     },
     /** A slot is about to be ended under a number, and refuses lower ones from then on. */
     saveNumber(slot: string, number: number): void {
+      slots.forget()
       sql.exec("update slots set last_grant = max(last_grant, ?) where slot = ?", number, slot)
     },
     /** The highest number that an allocation has had of those that are plausible. */
     lastAllocation: (now: number) =>
-      sql
-        .exec<{ id: number }>("select last_grant as id from slots order by id desc")
-        .toArray()
-        .find(({ id }) => isPlausibleAllocation(id, now))?.id ?? 0,
+      slots.get().find(({ id }) => isPlausibleAllocation(id, now))?.id ?? 0,
   }
 }
 
@@ -163,21 +178,27 @@ function slotProblemTables(sql: SqlStorage) {
       .toArray()
       .map(({ slot }) => slot)
   }
-  function slotsNotEnded(): string[] {
-    return slotsOf("unended_slots where failed_at > 0")
+  const toEnd = openRead(() => slotsOf("unended_slots"))
+  const notEnded = openRead(() => slotsOf("unended_slots where failed_at > 0"))
+  function forget(): void {
+    toEnd.forget()
+    notEnded.forget()
   }
   return {
     /** Slots whose container is to be ended before they are allocated again. */
-    slotsToEnd: () => slotsOf("unended_slots"),
+    slotsToEnd: () => toEnd.get(),
     /** Those of them that could not be ended so far. */
-    slotsNotEnded,
+    slotsNotEnded: () => notEnded.get(),
     saveToEnd(slot: string): void {
+      forget()
       sql.exec("insert or ignore into unended_slots (slot) values (?)", slot)
     },
     noteEnded(slot: string): void {
+      forget()
       sql.exec("delete from unended_slots where slot = ?", slot)
     },
     noteEndFailed(slot: string, now: number): void {
+      forget()
       sql.exec("update unended_slots set failed_at = ? where slot = ?", now, slot)
     },
     saveSandboxed(slot: string): void {
@@ -197,7 +218,7 @@ function slotProblemTables(sql: SqlStorage) {
       const outdated = slotsOf("outdated_slots where seen_at > ?", now - PROBLEM_MS_MAX)
       return [
         ...(unsandboxed.length > 0 ? ["sandbox_failed" as const] : []),
-        ...(slotsNotEnded().length > 0 ? ["slot_not_ended" as const] : []),
+        ...(notEnded.get().length > 0 ? ["slot_not_ended" as const] : []),
         ...(outdated.length > 0 ? ["ytdlp_update_failed" as const] : []),
       ]
     },

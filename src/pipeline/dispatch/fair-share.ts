@@ -8,8 +8,8 @@ export type FreeSlot = { name: string; lastHolder: string | null }
 export type PoolState = {
   slotCount: number
   free: FreeSlot[]
-  allocations: SlotAllocation[]
-  waiting: Requester[]
+  allocations: readonly SlotAllocation[]
+  waiting: readonly Requester[]
   now: number
 }
 
