@@ -13,7 +13,8 @@ export const USAGE = `Usage: npm run deploy [-- --dry-run | --rotate-operator-to
 Makes or updates a deployment of Lathe on Cloudflare, from this clone. Running it again is safe: it
 creates only what is missing, and goes on where a run before it failed.
 
-  --dry-run                 checks everything that needs no account, and changes nothing there
+  --dry-run                 checks everything that needs no account, and changes nothing there; ends
+                            with 1 where a deployment from here would stop, and says why at the end
   --rotate-operator-token   makes a new operator token, which this machine then keeps
   --help                    says this
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { CliError } from "../local/cli-error.ts"
 import { missing } from "./checks.ts"
 import { deriveConfig, queuesOf, settingsOfClone, writeConfig } from "./config.ts"
 import type { Config } from "./config.ts"
@@ -9,14 +10,16 @@ import { migrate } from "./migrate.ts"
 import { describeSettings, mergeSettings, readWanted } from "./settings.ts"
 import { runWranglerOrThrow } from "./wrangler.ts"
 
-/** Does every part of a deployment that needs no account, in temporary folders. */
+/**
+ * Does every part of a deployment that needs no account, in temporary folders. What this machine lacks
+ * for a deployment, and a rehearsal does without, is told at the end, by a CliError.
+ */
 export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string): Promise<void> {
   const wanted = readWanted(environment)
   const problems = [...findWrongTools(), ...wanted.problems]
   if (problems.length > 0) throw missing(problems)
   const docker = await findDockerProblem()
   console.log(`Tools: ${toolVersions()}${docker === null ? ", Docker" : ""}.`)
-  if (docker !== null) console.log(`A deployment would stop here. ${docker}`)
   console.log("Account: not asked in a rehearsal.")
 
   const { name } = wanted
@@ -34,6 +37,11 @@ export async function rehearse(environment: NodeJS.ProcessEnv, stateDir: string)
     console.log("Worker: wrangler builds it and takes its configuration; no image was built.")
   } finally {
     rmSync(folder, { recursive: true })
+  }
+  if (docker !== null) {
+    throw new CliError(
+      `The rest went well, but a deployment from here would stop, since this is missing:\n- ${docker}`,
+    )
   }
   console.log("The rehearsal went well. Nothing was changed at Cloudflare.")
 }

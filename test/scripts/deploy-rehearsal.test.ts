@@ -34,9 +34,12 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(copy, { recursive: true }))
 
-test("a rehearsal needs no account, no network and no Docker, and leaves the clone clean", async () => {
-  const { exitCode, output } = await rehearse({ LATHE_NAME: "cutter", RUNNER_INSTANCES: "4" })
-  expect(output).toContain("A deployment would stop here. Docker does not answer")
+test("a rehearsal needs no account and no network, and leaves the clone clean", async () => {
+  const { exitCode, output } = await rehearse({
+    LATHE_NAME: "cutter",
+    RUNNER_INSTANCES: "4",
+    WRANGLER_DOCKER_BIN: join(import.meta.dirname, "docker-stand-in.sh"),
+  })
   expect(output).toContain('cutter-media-runner ("standard-4", up to 4)')
   expect(output).toContain("cutter-jobs, cutter-webhooks, cutter-jobs-dead, cutter-webhooks-dead")
   expect(output).toContain("Database: cutter brought to the newest migration")
@@ -47,6 +50,19 @@ test("a rehearsal needs no account, no network and no Docker, and leaves the clo
   for (const name of ["wrangler.toml", "package.json"]) {
     expect(readFileSync(join(copy, name), "utf8")).toBe(readFileSync(join(CLONE, name), "utf8"))
   }
+})
+
+test("a rehearsal without Docker does all the rest, says at its end what is missing, and fails", async () => {
+  const { exitCode, output } = await rehearse({})
+  expect(output).toContain("Worker: wrangler builds it and takes its configuration")
+  expect(output).not.toContain("The rehearsal went well")
+  expect(output.trimEnd().split("\n").slice(-2)).toEqual([
+    "The rest went well, but a deployment from here would stop, since this is missing:",
+    expect.stringMatching(
+      /^- Docker does not answer, and it builds the image of the runners: install/,
+    ),
+  ])
+  expect(exitCode).toBe(1)
 })
 
 test("a rehearsal fails with a migration that does not apply", async () => {
