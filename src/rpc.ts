@@ -1,4 +1,5 @@
 import type { DegradedReason } from "./contract/runner-health.ts"
+import type { ProgressDetail } from "./contract/report.ts"
 import type { TaskOrder } from "./contract/task.ts"
 import type { HeldPlan } from "./plans.ts"
 import type { Scope } from "./scopes.ts"
@@ -8,8 +9,15 @@ import type { Scope } from "./scopes.ts"
 
 type DurableObject = Rpc.DurableObjectBranded
 
-/** How far a job is: `percent` from 0 to 100, `etaSeconds` where it can be estimated. */
-export type Progress = { percent: number; etaSeconds?: number | undefined }
+/**
+ * How far a job is: `percent` from 0 to 100, 0 where it is not known; `etaSeconds` where it can be
+ * estimated, and `detail` where the tool that works says so.
+ */
+export type Progress = {
+  percent: number
+  etaSeconds?: number | undefined
+  detail?: ProgressDetail | undefined
+}
 
 /** A task as its job was created: enough to queue it without a read of D1. */
 export type TaskMessage = {
@@ -42,7 +50,7 @@ export type LostRuns = { boot: string } | { stopped: string }
  * What a watcher knows of a job: its version, and its progress where that is to wake it too. One that
  * knows `endings` is woken by these alone.
  */
-export type SeenJob = { version: string; percent?: number; endings?: string }
+export type SeenJob = { version: string; progress?: Progress | null; endings?: string }
 
 /** What is known of a job of which nothing can have ended yet. */
 export const NO_ENDINGS: SeenJob = { version: "", endings: "" }

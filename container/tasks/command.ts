@@ -4,7 +4,8 @@ import type { CommandResult, CommandWork } from "../../src/contract/tasks/comman
 import { callerFailure } from "../failures.ts"
 import type { TaskFailure } from "../failures.ts"
 import { atCommand } from "../tools/explain.ts"
-import { runFfmpeg } from "../tools/run-ffmpeg.ts"
+import { commandShares, outputNames } from "../tools/length/shares.ts"
+import { knownDurations, runFfmpeg } from "../tools/run-ffmpeg.ts"
 import type { FinishedRun } from "../tools/run-ffmpeg.ts"
 import { downloadInputs } from "../transfer/download.ts"
 import { finishOutputs } from "./finish-outputs.ts"
@@ -36,20 +37,29 @@ async function runCommands(
   onSuccess: (run: FinishedRun) => void,
 ): Promise<TaskFailure | null> {
   const names = namesByKey(context.order.inputs, work.outputs)
-  const total = work.commands.length
+  const commands = work.commands.map((words) => substitute(words, names))
+  const total = commands.length
+  const shares = commandShares(commands, knownDurations(context))
+  const made = new Map<string, number>()
   const clock = startRunClock(context, {
     secondsMax: work.run_seconds_max,
     what: total > 1 ? "the commands together" : "the command",
   })
-  for (const [index, words] of work.commands.entries()) {
+  for (const [index, argv] of commands.entries()) {
     const position = { number: index + 1, total }
+    const { from = 0, to = 1 } = shares[index] ?? {}
     const failed = await runFfmpeg(context, {
-      argv: substitute(words, names),
+      argv,
       position,
-      onSuccess,
+      made,
+      onSuccess: (run) => {
+        for (const name of outputNames(argv)) made.set(name, run.notes.writtenSeconds)
+        onSuccess(run)
+      },
       onSpawn: () => markProcessStarted(context, "ffmpeg"),
       timeLimitMs: clock.leftMs(),
-      onFraction: (fraction) => clock.report((index + fraction) / total),
+      onFraction: (fraction) => clock.report(from + (to - from) * fraction),
+      onDetail: (detail) => clock.tell(detail),
     })
     if (failed === "time limit") {
       return callerFailure("time_limit", atCommand(position, clock.describeLimit()))

@@ -1,4 +1,5 @@
 import { OTHER_PLAN } from "../../src/contract/other-plan.ts"
+import type { ProgressDetail } from "../../src/contract/report.ts"
 import type { RunContext } from "./run-context.ts"
 
 /** The time that the tools of a run may take together, and how much of their work is done. */
@@ -7,6 +8,8 @@ export type RunClock = {
   leftMs(): number
   /** Reports a share of the work, from 0 to 1, and how long the rest may take. */
   report(done: number): void
+  /** Reports what a tool says of its work, whether its share is known or not. */
+  tell(detail: ProgressDetail): void
   /** The sentence for a run that took longer. */
   describeLimit(): string
 }
@@ -33,6 +36,7 @@ export function startRunClock(
       const etaSeconds = hasEta ? Math.round((seconds * (1 - done)) / done) : null
       reporter.progress(Math.min(done * 100, PERCENT_BEFORE_END), etaSeconds)
     },
+    tell: (detail) => reporter.detail(detail),
     describeLimit() {
       const { plan } = order
       const whose =

@@ -27,6 +27,7 @@ export async function runPass(
     timeLimitMs: clock.leftMs(),
     onSpawn: () => markProcessStarted(context, "ffmpeg"),
     onFraction: (fraction) => clock.report(from + (to - from) * fraction),
+    onDetail: (detail) => clock.tell(detail),
     onStderrLine,
     onSuccess: (run) => {
       finished = run

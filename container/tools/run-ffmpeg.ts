@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import type { FailureCode } from "../../src/contract/failure.ts"
+import type { ProgressDetail } from "../../src/contract/report.ts"
 import { inputBytesOf } from "../../src/contract/task.ts"
 import type { TaskInput } from "../../src/contract/task.ts"
 import { RunnerError, callerFailure } from "../failures.ts"
@@ -12,6 +13,7 @@ import { atCommand, cleanLines, selectErrorLines, explain } from "./explain.ts"
 import type { CommandPosition } from "./explain.ts"
 import { ffmpegArguments } from "./ffmpeg-arguments.ts"
 import { formatBytes } from "./format-bytes.ts"
+import { readConcatLists } from "./length/concat-list.ts"
 import { openProgressReader } from "./progress.ts"
 import { openRunNotes } from "./run-notes.ts"
 import type { RunNotes } from "./run-notes.ts"
@@ -45,7 +47,11 @@ type Command = {
   position: CommandPosition
   timeLimitMs: number
   onSpawn: () => void
+  /** Lengths of files that earlier commands made, by name, in seconds. */
+  made?: ReadonlyMap<string, number> | undefined
   onFraction: (fraction: number) => void
+  /** Called with each report of its progress, whether the fraction is known or not. */
+  onDetail?: ((detail: ProgressDetail) => void) | undefined
   /** Called with each line of stderr, for what a filter says. */
   onStderrLine?: ((line: string) => void) | undefined
   /** Called with a command that succeeded. */
@@ -77,7 +83,9 @@ export async function runFfmpeg(
 ): Promise<TaskFailure | "time limit" | null> {
   if (command.timeLimitMs <= 0) return "time limit"
   const { order, settings, signal, taskSandbox, workspace } = context
-  const reader = openProgressReader(command.argv, knownDurations(context))
+  const known = new Map([...knownDurations(context), ...(command.made ?? [])])
+  const lists = await readConcatLists(command.argv, workspace, (name) => known.get(name) ?? null)
+  const reader = openProgressReader(command.argv, new Map([...known, ...lists]))
   const notes = openRunNotes()
   const oomKills = readOomKills()
   const started = startProcess({
@@ -96,8 +104,9 @@ export async function runFfmpeg(
     },
     onProgressLine: (line) => {
       notes.readProgress(line)
-      const fraction = reader.readProgress(line)
-      if (fraction !== null) command.onFraction(fraction)
+      const progress = reader.readProgress(line)
+      if (progress) command.onDetail?.(progress.detail)
+      if (progress && progress.fraction !== null) command.onFraction(progress.fraction)
     },
   })
   if (started.pid !== null) command.onSpawn()
@@ -172,7 +181,8 @@ function explainSignal(
   return { blame: "ours", failure: { code: "internal", message, lines: [] } }
 }
 
-function knownDurations({ order }: FfmpegContext): ReadonlyMap<string, number> {
+/** The lengths of a task's inputs by their names, as far as they are known, in seconds. */
+export function knownDurations({ order }: Pick<FfmpegContext, "order">): Map<string, number> {
   return new Map(
     order.inputs.flatMap(({ name, duration_seconds }) =>
       duration_seconds === undefined ? [] : [[name, duration_seconds] as const],

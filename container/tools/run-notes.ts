@@ -32,6 +32,8 @@ export type RunNotes = DamageNotes & {
   written: (index: number) => WrittenSizes | null
   /** Whether its last progress says that frames or time were written; whatever the -loglevel is. */
   hasWritten: boolean
+  /** How much of the media was written, in seconds, as its last progress says. */
+  writtenSeconds: number
 }
 
 const FILES_MAX = 64
@@ -92,7 +94,8 @@ export function openRunNotes() {
     },
     end(): RunNotes {
       const hasWritten = done.frames > 0 || done.time > 0
-      return { inputs, outputs, ...damage.end(), written: sizesOf, hasWritten }
+      const writtenSeconds = done.time / 1e6
+      return { inputs, outputs, ...damage.end(), written: sizesOf, hasWritten, writtenSeconds }
     },
   }
 }

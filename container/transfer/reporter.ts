@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
-import type { Report } from "../../src/contract/report.ts"
+import type { ProgressDetail, Report } from "../../src/contract/report.ts"
 import { log } from "../log.ts"
 import type { IoClient } from "./io-client.ts"
 import { retry, transferRetryPolicy } from "./promises.ts"
@@ -19,6 +19,8 @@ export type Reporter = {
   started(): void
   /** Records the progress; it is sent when it has changed enough, or as a heartbeat. */
   progress(percent: number, etaSeconds: number | null): void
+  /** Records what a tool says of its work; it is sent now and then, also where no percent changes. */
+  detail(detail: ProgressDetail): void
   /** Sends the last report, with retries until the Worker takes it or the run is killed. */
   end(report: FinalReport): Promise<void>
   /** Stops the heartbeat without a report. */
@@ -37,13 +39,14 @@ const FINAL_MS_MAX = 10 * 60 * 1000
 const FINAL_TIMEOUT_MS = 30_000
 
 const TICK_MS = 250
-/** Least time between two reports, after a change of a percent and after a smaller one. */
+/** Least time between two reports, after a change of a percent and after any other. */
 const CHANGED_MS = 500
 const SLIGHTLY_CHANGED_MS = 2000
 
 type ProgressSender = {
   /** Records the latest progress, to be sent at a later tick. */
   update(percent: number, etaSeconds: number | null): void
+  tell(detail: ProgressDetail): void
   close(): void
 }
 
@@ -96,6 +99,7 @@ export function openReporter(io: IoClient, boot: string, kill: AbortController):
       startedTimer ??= setTimeout(sendStarted, STARTED_AFTER_MS)
     },
     progress: (percent, etaSeconds) => sender.update(percent, etaSeconds),
+    detail: (detail) => sender.tell(detail),
     async end(report) {
       close()
       // A "started" report in flight should not arrive after the last one.
@@ -128,23 +132,25 @@ function openProgressSender(
   send: (report: ReportBody<"progress">) => Promise<void>,
 ): ProgressSender {
   let latest = { percent: 0, etaSeconds: null as number | null }
-  let sent = { percent: 0, atMs: performance.now() }
+  let detail = null as ProgressDetail | null
+  let sent = { percent: 0, detail, atMs: performance.now() }
   let isSending = false
   async function tick(): Promise<void> {
     const sinceMs = performance.now() - sent.atMs
     const change = latest.percent - sent.percent
     const isDue =
       (change >= 1 && sinceMs >= CHANGED_MS) ||
-      (change > 0 && sinceMs >= SLIGHTLY_CHANGED_MS) ||
+      ((change > 0 || detail !== sent.detail) && sinceMs >= SLIGHTLY_CHANGED_MS) ||
       sinceMs >= HEARTBEAT_MS
     if (isSending || !isDue) return
     isSending = true
     const { percent, etaSeconds } = latest
-    sent = { percent, atMs: performance.now() }
+    sent = { percent, detail, atMs: performance.now() }
     await send({
       kind: "progress",
       percent,
       ...(etaSeconds !== null && { eta_seconds: etaSeconds }),
+      ...(detail && { detail }),
     })
     isSending = false
   }
@@ -152,6 +158,9 @@ function openProgressSender(
   return {
     update(percent, etaSeconds) {
       latest = { percent: Math.max(latest.percent, percent), etaSeconds }
+    },
+    tell(told) {
+      detail = told
     },
     close() {
       clearInterval(timer)

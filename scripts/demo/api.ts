@@ -17,7 +17,7 @@ const status = z.enum(["pending", "running", "success", "failed"])
 /** What the records of all kinds of work have. */
 export const jobFields = {
   status,
-  progress: z.number().optional(),
+  progress: z.number().nullish(),
   error: z.string().optional(),
 }
 

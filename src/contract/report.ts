@@ -37,6 +37,22 @@ export const outputReport = z.object({
 
 export type OutputReport = z.infer<typeof outputReport>
 
+const count = z.int().nonnegative()
+
+/**
+ * What a tool says of its work as it goes on, whether its end is known or not: frames and bytes that
+ * it wrote, how much of the media that is, and how fast it goes (1: as fast as it plays). Null where
+ * it does not say so.
+ */
+export const progressDetail = z.object({
+  frame: count.nullable(),
+  time_seconds: z.number().nonnegative().nullable(),
+  speed: z.number().nonnegative().nullable(),
+  size_bytes: count.nullable(),
+})
+
+export type ProgressDetail = z.infer<typeof progressDetail>
+
 const moment = z.object({ boot: z.string().min(1).max(200), at: z.iso.datetime() })
 
 /**
@@ -47,8 +63,10 @@ export const report = z.discriminatedUnion("kind", [
   moment.extend({ kind: z.literal("started") }),
   moment.extend({
     kind: z.literal("progress"),
+    /** 0 also where nothing is known to be done. */
     percent: z.number().min(0).max(100),
     eta_seconds: z.number().nonnegative().optional(),
+    detail: progressDetail.optional(),
   }),
   moment.extend({
     kind: z.literal("finished"),

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { failureCode } from "../contract/failure.ts"
+import { progressDetail } from "../contract/report.ts"
 import { warning } from "../contract/warning.ts"
 import type { Progress } from "../rpc.ts"
 import type { Job } from "../storage/schema/jobs.ts"
@@ -40,7 +41,13 @@ const warningRecord = warning.meta({ id: "Warning" })
 
 /** What every record says of its job: progress, attempts, warnings, moments. */
 export const jobFieldSchemas = {
-  progress: z.number().min(0).max(100).meta({ description: "Percent of the work that is done." }),
+  progress: z.number().min(0).max(100).nullable().meta({
+    description: "Percent of the work that is done; null where that is not known.",
+  }),
+  progress_detail: progressDetail.optional().meta({
+    description:
+      "What the tool of a job that runs says of its work, also where its end is not known.",
+  }),
   eta_seconds: z.int().min(0).nullable(),
   attempts: z.int().min(0),
   metadata: z.record(z.string(), z.string()),
@@ -56,7 +63,8 @@ export const jobFieldSchemas = {
 
 export function jobFields(job: Job, progress: Progress | null) {
   return {
-    progress: job.state === "succeeded" ? 100 : roundTenth(progress?.percent ?? job.progress ?? 0),
+    progress: percentOf(job, progress),
+    ...(progress?.detail && { progress_detail: progress.detail }),
     eta_seconds: progress?.etaSeconds === undefined ? null : Math.round(progress.etaSeconds),
     attempts: job.attempts,
     metadata: job.metadata ?? {},
@@ -75,6 +83,14 @@ export function expiryOf({ completedAt, keptMs }: Pick<Job, "completedAt" | "kep
 /** What a record says of the moment from which on it is removed. */
 export function expiryField(expiresAt: number | null): { expires_at?: string } {
   return expiresAt === null ? {} : { expires_at: toDateTime(expiresAt) }
+}
+
+/** How much of a job is done, in percent; null where that is not known of one that began. */
+function percentOf(job: Job, progress: Progress | null): number | null {
+  if (job.state === "succeeded") return 100
+  const known = progress?.percent || job.progress || null
+  if (known !== null) return roundTenth(known)
+  return job.startedAt === null && progress === null ? 0 : null
 }
 
 /** What every record of the native form begins with; the error is there only where it failed. */

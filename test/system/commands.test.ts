@@ -16,7 +16,7 @@ const run = promisify(execFile)
 const output = z.looseObject({ id: z.string(), name: z.string(), download_url: z.url() })
 const command = commandRecord.extend({
   total_processing_seconds: z.number(),
-  progress: z.number(),
+  progress: z.number().nullable(),
   output_files: z.record(z.string(), z.union([z.string(), output])),
 })
 const file = z.looseObject({

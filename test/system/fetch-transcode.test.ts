@@ -11,7 +11,7 @@ const OUTPUTS = [
 const job = z.looseObject({
   id: z.uuid(),
   status: z.string(),
-  progress: z.number(),
+  progress: z.number().nullable(),
   outputs: z.array(z.looseObject({ url: z.url(), codec: z.string(), size_bytes: z.int() })),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 })
@@ -47,7 +47,7 @@ describe("a fetch with transcode", () => {
   it("makes renditions of what it fetched, which a retry makes anew", async () => {
     const webhook_url = `${receiver.origin}/hook`
     const states = await follow("/page/track?title=A%20track", { subtitles: "en", webhook_url })
-    const percents = states.map(({ progress }) => progress)
+    const percents = states.map(({ progress }) => progress ?? 0)
     expect(percents).toEqual(percents.toSorted((one, other) => one - other))
     // The fetch is done, and the renditions are not.
     expect(percents.some((percent) => percent >= 30 && percent < 100)).toBe(true)

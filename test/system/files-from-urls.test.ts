@@ -23,7 +23,7 @@ const command = z.looseObject({
   status: z.string(),
   error: z.string().optional(),
   error_code: z.string().optional(),
-  progress: z.number(),
+  progress: z.number().nullable(),
 })
 
 const WAIT = { prefer: "wait=50" }

@@ -15,7 +15,7 @@ const KILLED_MS_MAX = 20_000
 const record = z.looseObject({
   id: z.string(),
   status: z.string(),
-  progress: z.number(),
+  progress: z.number().nullable(),
   completed_at: z.string().nullable(),
   error: z.looseObject({ code: z.string() }).optional(),
   retry_of: z.string().optional(),
@@ -245,7 +245,7 @@ describe("GET /jobs/{id}/events", () => {
     const statuses = events.filter(({ event }) => event === "state").map(({ job }) => job.status)
     expect(statuses.at(-1)).toBe("completed")
     expect(new Set(statuses).size).toBe(statuses.length)
-    const percents = events.map(({ job }) => job.progress)
+    const percents = events.map(({ job }) => job.progress ?? 0)
     expect(events.filter(({ event }) => event === "progress").length).toBeGreaterThan(2)
     expect(percents).toEqual(percents.toSorted((one, other) => one - other))
     expect(new Set(events.map((event) => event.id)).size).toBe(events.length)

@@ -9,7 +9,7 @@ const created = z.looseObject({ id: z.uuid(), status: z.string() })
 const job = z.looseObject({
   id: z.uuid(),
   status: z.string(),
-  progress: z.number().optional(),
+  progress: z.number().nullish(),
   outputs: z.array(
     z.looseObject({
       url: z.url(),
@@ -111,7 +111,7 @@ it("fails as no_video where there is sound alone", async () => {
 it("ends at once where it is canceled", async () => {
   const source = await makeMedia(stage.folder, "long.mp4", LONG)
   const { id } = await transcode(source, [{ codec: "h265", resolution: "720p" }])
-  await readUntil(id, ({ status, progress = 0 }) => status === "processing" && progress > 0)
+  await readUntil(id, ({ status, progress }) => status === "processing" && (progress ?? 0) > 0)
   const answer = await stage.call(`/jobs/${id}/cancel`, { method: "POST" })
   expect(answer.status).toBe(200)
   const shown = await readUntil(id, isOver)

@@ -22,7 +22,7 @@ const record = z.looseObject({
   status: z.string(),
   error_code: z.string().optional(),
   attempts: z.int(),
-  progress: z.number(),
+  progress: z.number().nullable(),
   transcript: z.string().nullish(),
 })
 

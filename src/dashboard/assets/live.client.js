@@ -122,13 +122,15 @@ function end(id, stream) {
 /**
  * Moves the progress of a job that runs.
  * @param {string} id
- * @param {{ progress: number, eta_seconds: number | null }} job
+ * @param {{ progress: number | null, eta_seconds: number | null }} job
  */
 function move(id, { progress, eta_seconds: eta }) {
   for (const place of document.querySelectorAll(`[data-follow="${id}"]`)) {
     const bar = place.querySelector("progress")
-    if (bar) bar.value = progress
-    tell(place, ".progress-text", `${Math.floor(progress)} %`)
+    // Without its value it shows that something goes on.
+    if (progress === null) bar?.removeAttribute("value")
+    else if (bar) bar.value = progress
+    tell(place, ".progress-text", progress === null ? "…" : `${Math.floor(progress)} %`)
     tell(place, "[data-eta]", eta === null ? "" : `${inWords(eta)} left`)
   }
 }

@@ -26,7 +26,7 @@ export function openJobProgress(tasksOf: (jobId: string) => readonly WeighedTask
   function progressOf(jobId: string): Progress | null {
     const { percents, shown } = knownOf(jobId)
     const percent = Math.max(shown.percent, percentOf(tasksOf(jobId), percents))
-    return percent === 0 ? null : { ...shown, percent }
+    return percent === 0 && !shown.detail ? null : { ...shown, percent }
   }
   return {
     of: progressOf,
@@ -35,7 +35,7 @@ export function openJobProgress(tasksOf: (jobId: string) => readonly WeighedTask
       percents.set(id, reported.percent)
       const open = tasksOf(jobId)
       const percent = Math.max(shown.percent, percentOf(open, percents))
-      // How long the other tasks of a job take is not known.
+      // How long the other tasks of a job take is not known, nor what they write.
       const next = open.length > 1 ? { percent } : { ...reported, percent }
       known.set(jobId, { percents, shown: next })
     },

@@ -1,6 +1,7 @@
 import { newId } from "../../ids.ts"
 import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
 import { openJobProgress } from "./job-progress.ts"
+import { isSameProgress } from "./same-progress.ts"
 import type { TaskOfJob, WeighedTask } from "./job-progress.ts"
 
 /** Jobs whose versions are remembered; a forgotten one costs its watchers a read of D1. */
@@ -82,7 +83,7 @@ function countUp(counts: Map<string, number>, jobId: string): void {
 function isNew(change: JobChange, seen: SeenJob): boolean {
   if (seen.endings !== undefined) return change.endings !== seen.endings
   if (change.version !== seen.version) return true
-  return seen.percent !== undefined && (change.progress?.percent ?? 0) !== seen.percent
+  return seen.progress !== undefined && !isSameProgress(change.progress, seen.progress)
 }
 
 async function sleep(

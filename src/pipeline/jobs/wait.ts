@@ -2,6 +2,7 @@ import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import { NO_ENDINGS } from "../../rpc.ts"
 import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
+import { isSameProgress } from "../dispatch/same-progress.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findFile } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
@@ -89,17 +90,17 @@ export type JobState = { job: Job; progress: Progress | null }
 /** The job as it is now and then at each change, up to its end, its deletion or `timeoutMs`. */
 export async function* followJob(env: Env, id: JobId, timeoutMs: number): AsyncGenerator<JobState> {
   const since = Date.now()
-  let seen: { version: string; percent: number } | null = null
+  let seen: { version: string; progress: Progress | null } | null = null
   let job: Job | null = null
   for (;;) {
     const change: JobChange = await nextChange(env, id, seen, leftOf(since, timeoutMs))
-    const percent: number = change.progress?.percent ?? 0
-    const isFurther: boolean = seen?.version === change.version && seen.percent !== percent
+    const { version, progress } = change
+    const isFurther: boolean = seen?.version === version && !isSameProgress(seen.progress, progress)
     if (!isFurther) job = await findJob(databaseOf(env, id.accountId), id.jobId)
     if (!job) return
-    yield { job, progress: isFinal(job.state) ? null : change.progress }
+    yield { job, progress: isFinal(job.state) ? null : progress }
     if (isFinal(job.state) || leftOf(since, timeoutMs) === 0) return
-    seen = { version: change.version, percent }
+    seen = { version, progress }
   }
 }
 

@@ -38,7 +38,7 @@ export async function receiveReport(
   if (report.kind === "started" || report.kind === "progress") {
     const progress =
       report.kind === "progress"
-        ? { percent: report.percent, etaSeconds: report.eta_seconds }
+        ? { percent: report.percent, etaSeconds: report.eta_seconds, detail: report.detail }
         : undefined
     const heartbeat = { taskId, fence, boot: report.boot, progress }
     return (await dispatcher.renewLease(accountId, jobId, heartbeat)) ? "ok" : "gone"

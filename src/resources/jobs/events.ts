@@ -10,8 +10,9 @@ export const EVENT_HEADERS = {
 const RETRY_MS = 1000
 
 /** The id of the event that says all there is to say of a job as it is now. */
-export function lastEventOf({ status, attempts, progress }: JobRecord): string {
-  return `${status}.${attempts}.${progress}`
+export function lastEventOf(record: JobRecord): string {
+  const { status, attempts, progress, progress_detail: detail } = record
+  return [status, attempts, progress ?? "", ...Object.values(detail ?? {})].join(".")
 }
 
 /**

@@ -150,7 +150,7 @@ describe("a command", () => {
     })
   })
 
-  test("reports progress that only increases", async () => {
+  test("reports progress that only increases, with what ffmpeg says of it", async () => {
     const words = "-re -f lavfi -i testsrc2=size=64x36:rate=10:d=2.5 -c:v mpeg4 out_1"
     await harness.finish(harness.order([words.split(" ")]))
     const reports = harness.io.reports.filter((report) => report.kind === "progress")
@@ -159,5 +159,33 @@ describe("a command", () => {
     expect(percents).toEqual(percents.toSorted((one, other) => one - other))
     expect(percents.at(-1)).toBeLessThanOrEqual(99)
     expect(reports.at(-1)?.eta_seconds).toBeTypeOf("number")
+    const { detail } = reports.at(-1) ?? {}
+    expect(detail?.time_seconds).toBeGreaterThan(1)
+    expect(detail?.frame).toBeGreaterThan(10)
+  })
+
+  test("tells frames and time of work whose end is not known", async () => {
+    const graph = "testsrc2=size=64x36:rate=10,setpts=PTS+random(0),trim=end_frame=32"
+    const words = ["-re", "-f", "lavfi", "-i", graph, "-c:v", "mpeg4", "out_1"]
+    expect(await harness.finish(harness.order([words]))).toMatchObject({ kind: "finished" })
+    const [first] = harness.io.reports.filter((report) => report.kind === "progress")
+    expect(first).toMatchObject({ percent: 0, detail: { frame: expect.any(Number) } })
+    expect(first).not.toHaveProperty("eta_seconds")
+    expect(first?.detail?.frame).toBeGreaterThan(10)
+  })
+
+  test("counts two passes as two halves of the work", async () => {
+    const source = "-re -f lavfi -i testsrc2=size=64x36:rate=10:d=2 -c:v mpeg4 -passlogfile log"
+    const passes = [`${source} -pass 1 -f null -`, `${source} -pass 2 out_1`]
+    await harness.finish(harness.order(passes.map((pass) => pass.split(" "))))
+    const reports = harness.io.reports.filter((report) => report.kind === "progress")
+    // In the second pass what is written begins anew, behind half of the work.
+    const ofPasses = reports.flatMap(({ percent, detail }) => {
+      const share = (detail?.time_seconds ?? 0) / 2
+      return share > 0.2 && share < 0.9 ? [{ percent, share }] : []
+    })
+    const offsets = ofPasses.map(({ percent, share }) => Math.round(percent - share * 50))
+    expect(offsets.some((offset) => Math.abs(offset) <= 10)).toBe(true)
+    expect(offsets.some((offset) => Math.abs(offset - 50) <= 10)).toBe(true)
   })
 })

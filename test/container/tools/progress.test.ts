@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { expectedSeconds, openProgressReader } from "../../../container/tools/progress.ts"
+import { openProgressReader } from "../../../container/tools/progress.ts"
 import { parseTime } from "../../../src/contract/media-time.ts"
 
 test.for<[string | undefined, number | null]>([
@@ -17,43 +17,75 @@ test.for<[string | undefined, number | null]>([
   expect(parseTime(text)).toBe(seconds)
 })
 
-test.for<[string, number | null]>([
-  ["-i a.mp4 out.mp4", 100],
-  ["-i a.mp4 -i b.mp4 out.mp4", 100],
-  ["-i a.mp4 -i b.mp4 -shortest out.mp4", 40],
-  ["-i a.mp4 -ss 30 -t 20 out.mp4", 20],
-  ["-ss 30 -i a.mp4 out.mp4", 70],
-  ["-ss 00:01:30 -i a.mp4 -t 20 out.mp4", 10],
-  ["-ss 10 -to 25 -i a.mp4 out.mp4", 15],
-  ["-i a.mp4 -to 1500ms out.mp4", 1.5],
-  ["-i a.mp4 -t 5 one.mp4 -t 10 two.mp4", 10],
-  ["-f lavfi -i testsrc2=size=64x36:duration=7 out.mp4", 7],
-  ["-f lavfi -i color=d=3:c=red,scale=2:2 out.mp4", 3],
-  ["-loop 1 -i picture.png -t 6 out.mp4", 6],
-  ["-stream_loop -1 -i b.mp4 -i a.mp4 -shortest out.mp4", 100],
-  ["-stream_loop -1 -i b.mp4 out.mp4", null],
-  ["-i unknown.mp4 out.mp4", null],
-])("%s makes %s seconds", ([command, seconds]) => {
-  const lengths = new Map(Object.entries({ "a.mp4": 100, "b.mp4": 40 }))
-  expect(expectedSeconds(command.split(" "), (name) => lengths.get(name) ?? null)).toBe(seconds)
+/** What a reader of a command says of one report of ffmpeg. */
+function read(
+  command: string,
+  lines: string[],
+  { seconds, stderr = [] }: { seconds?: number; stderr?: string[] } = {},
+) {
+  const known = new Map(seconds === undefined ? [] : [["a.mp4", seconds] as const])
+  const reader = openProgressReader(command.split(" "), known)
+  for (const line of stderr) reader.readStderr(line)
+  for (const line of lines) expect(reader.readProgress(line)).toBeNull()
+  const ended = reader.readProgress("progress=continue")
+  expect(reader.readProgress("progress=end")?.fraction).toBe(1)
+  return ended
+}
+
+test.for([
+  ["out_time_us=2500000", 0.25],
+  ["out_time=00:00:05.000000", 0.5],
+  ["out_time_us=99000000", 1],
+  ["out_time_us=N/A", null],
+  ["frame=12", null],
+] as const)("%s of 10 seconds is the fraction %s", ([line, fraction]) => {
+  expect(read("-i a.mp4 out.mp4", [line], { seconds: 10 })?.fraction).toBe(fraction)
 })
 
-test("progress is a fraction of what is expected, at most 1", () => {
-  const reader = openProgressReader(["-i", "a.mp4", "out.mp4"], new Map([["a.mp4", 10]]))
-  expect(reader.readProgress("frame=12")).toBeNull()
-  expect(reader.readProgress("out_time_us=2500000")).toBe(0.25)
-  expect(reader.readProgress("out_time=00:00:05.000000")).toBe(0.5)
-  expect(reader.readProgress("out_time_us=99000000")).toBe(1)
-  expect(reader.readProgress("out_time_us=N/A")).toBeNull()
-  expect(reader.readProgress("progress=end")).toBe(1)
+test.for<[string, string, number | null]>([
+  ["-i a.mp4 -frames:v 50 out_%d.png", "frame=25", 0.5],
+  ["-i a.mp4 -vframes 50 -t 8 out.mp4", "frame=10", 0.2],
+  ["-i a.mp4 -fs 4000 out.mp4", "total_size=1000", 0.25],
+  ["-i a.mp4 -frames:v 1 one.png two.mp4", "frame=1", null],
+])("what bounds %s, of which %s is written, makes a fraction", ([command, line, fraction]) => {
+  expect(read(command, [line])?.fraction).toBe(fraction)
 })
 
-test("the length of an unknown input is read from what ffmpeg says", () => {
-  const reader = openProgressReader(["-i", "a.mp4", "-t", "4", "out.mp4"], new Map())
-  expect(reader.readProgress("out_time_us=1000000")).toBe(0.25)
-  const other = openProgressReader(["-i", "a.mp4", "out.mp4"], new Map())
-  expect(other.readProgress("out_time_us=1000000")).toBeNull()
-  other.readStderr("Input #0, mov,mp4, from 'a.mp4':")
-  other.readStderr("  Duration: 00:00:08.00, start: 0.000000, bitrate: 146 kb/s")
-  expect(other.readProgress("out_time_us=2000000")).toBe(0.25)
+test("where no length is known it tells frames, time, speed and size", () => {
+  const lines = ["frame=12", "fps=24.9", "total_size=4096", "out_time_us=480000", "speed=1.52x"]
+  expect(read("-i a.mp4 out.mp4", lines)).toEqual({
+    fraction: null,
+    detail: { frame: 12, time_seconds: 0.48, speed: 1.52, size_bytes: 4096 },
+  })
+  const nothing = ["total_size=N/A", "out_time_us=N/A", "out_time=N/A", "speed=N/A"]
+  expect(read("-i a.mp4 -f null -", nothing)).toEqual({
+    fraction: null,
+    detail: { frame: null, time_seconds: null, speed: null, size_bytes: null },
+  })
+})
+
+const FILM = [
+  "Input #0, mov,mp4, from 'a.mp4':",
+  "  Duration: 00:00:08.00, start: 0.000000, bitrate: 146 kb/s",
+  "  Stream #0:0[0x1](und): Video: h264 (High), yuv420p, 160x120",
+]
+
+test.for<[string, string[], number | null]>([
+  ["-i a.mp4 out.mp4", FILM, 0.25],
+  ["-i a.mp4 -t 4 out.mp4", [], 0.5],
+  // Without a sound beside it, it is as long as its pictures are.
+  ["-i a.mp4 -vf setpts=0.5*PTS out.mp4", FILM, 0.5],
+  ["-i a.mp4 -vf setpts=0.5*PTS out.mp4", [...FILM, "  Stream #0:1: Audio: aac"], 0.25],
+  // The length of an output is none of its inputs'.
+  ["-i a.mp4 out.mp4", ["Output #0, mp4, to 'a':", "  Duration: 00:00:08.00"], null],
+])("%s is read with what ffmpeg says of its inputs", ([command, stderr, fraction]) => {
+  expect(read(command, ["out_time_us=2000000"], { stderr })?.fraction).toBe(fraction)
+})
+
+test("a picture has no length of its own", () => {
+  const seconds = 0.04
+  const still = read("-i a.mp4 -vf zoompan=d=100:fps=25 out.mp4", ["out_time_us=1000000"], {
+    seconds,
+  })
+  expect(still?.fraction).toBe(0.25)
 })

@@ -48,11 +48,26 @@ describe("watchers", () => {
   it("wake for progress only those who look at it", async () => {
     const watchers = openOn()
     const { version } = await watchers.next("a", null, 0)
-    const looking = watchers.next("a", { version, percent: 0 }, 60_000)
+    const looking = watchers.next("a", { version, progress: null }, 60_000)
     const waiting = watchers.next("a", { version }, 30)
     watchers.progressed(task, { percent: 40 })
     expect(await looking).toMatchObject({ version, progress: { percent: 40 } })
     expect((await waiting).version).toBe(version)
+  })
+
+  it("wake for what a tool says where no percent is known, and show it", async () => {
+    const watchers = openOn()
+    const detail = { frame: 1, time_seconds: 0.5, speed: 2, size_bytes: 10 }
+    watchers.progressed(task, { percent: 0, detail })
+    const { version, progress } = await watchers.next("a", null, 0)
+    expect(progress).toEqual({ percent: 0, detail })
+    const same = watchers.next("a", { version, progress }, 30)
+    expect(await same).toMatchObject({ progress: { detail } })
+    const looking = watchers.next("a", { version, progress }, 60_000)
+    watchers.progressed(task, { percent: 0, detail: { ...detail, frame: 2 } })
+    expect(await looking).toMatchObject({ version, progress: { percent: 0, detail: { frame: 2 } } })
+    watchers.runEnded(task)
+    expect(watchers.progressOf("a")).toBeNull()
   })
 
   it("wake those who wait for ends alone when something may be over, and for nothing else", async () => {

@@ -93,7 +93,7 @@ function About({ file, isOpen }: { file: FileRecord; isOpen: boolean }) {
     <Facts
       rows={[
         ["Status", <StatusBadge status={file.status} />],
-        ...(isOpen ? [["Progress", <Progress percent={file.progress ?? 0} />] as const] : []),
+        ...(isOpen ? [["Progress", <Progress percent={file.progress ?? null} />] as const] : []),
         [
           "Reference",
           <>

@@ -32,7 +32,8 @@ export function JobStatus({ job }: { job: JobRecord }) {
 /** How far a job is; its events move it in its place where it is followed. */
 export function JobProgress({ job, isFollowed }: { job: JobRecord; isFollowed: boolean }) {
   const { id, progress, eta_seconds: eta } = job
-  const ended = job.status === "completed" ? "done" : `ended at ${Math.floor(progress)} %`
+  const where = progress === null ? "ended" : `ended at ${Math.floor(progress)} %`
+  const ended = job.status === "completed" ? "done" : where
   return (
     <Live id={`progress-${id}`} as="span">
       {isOpen(job) ? (

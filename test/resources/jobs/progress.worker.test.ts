@@ -1,0 +1,64 @@
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, it } from "vitest"
+import { BOOT, startTask } from "../../support/bundle.ts"
+import type { RunningTask } from "../../support/bundle.ts"
+import { makeCaller } from "../../support/caller.ts"
+import type { Caller } from "../../support/caller.ts"
+
+const DETAIL = { frame: 12, time_seconds: 0.5, speed: 1.5, size_bytes: 4096 }
+const OUTPUT = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
+
+let caller: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("progress")
+})
+
+/** A task that a runner has taken, and that its dispatcher knows. */
+async function start(): Promise<RunningTask> {
+  const task = await startTask(caller, { out_1: "a.mp4" })
+  await env.DISPATCHER.getByName(task.accountId).tick(task.accountId)
+  return task
+}
+
+async function report(task: RunningTask, body: object): Promise<number> {
+  const whole = { boot: BOOT, at: new Date().toISOString(), ...body }
+  const answer = await task.call("/reports", { method: "POST", body: JSON.stringify(whole) })
+  await answer.text()
+  return answer.status
+}
+
+async function read({ jobId }: RunningTask, room = "jobs"): Promise<Record<string, unknown>> {
+  return await (await caller.call(`/${room}/${jobId}`)).json()
+}
+
+describe("the progress of a job that runs", () => {
+  it.each(["jobs", "commands"])(
+    "is null in /%s where it is not known, with a detail",
+    async (room) => {
+      const task = await start()
+      expect(await read(task, room)).not.toHaveProperty("progress_detail")
+      expect(await report(task, { kind: "progress", percent: 0, detail: DETAIL })).toBe(200)
+      expect(await read(task, room)).toMatchObject({ progress: null, progress_detail: DETAIL })
+      const nothing = { frame: null, time_seconds: null, speed: null, size_bytes: null }
+      expect(await report(task, { kind: "progress", percent: 0, detail: nothing })).toBe(200)
+      expect(await read(task, room)).toMatchObject({ progress: null, progress_detail: nothing })
+    },
+  )
+
+  it("is a number beside the detail where it is known, and 100 without one at the end", async () => {
+    const task = await start()
+    expect(await report(task, { kind: "progress", percent: 12.34, detail: DETAIL })).toBe(200)
+    expect(await read(task)).toMatchObject({ progress: 12.3, progress_detail: DETAIL })
+    const result = { kind: "command", outputs: [OUTPUT] }
+    expect(await report(task, { kind: "finished", processing_seconds: 1, result })).toBe(200)
+    expect(await read(task)).toMatchObject({ progress: 100 })
+    expect(await read(task)).not.toHaveProperty("progress_detail")
+  })
+
+  it("that is told in words that are none is refused", async () => {
+    const task = await start()
+    const detail = { ...DETAIL, frame: -1 }
+    expect(await report(task, { kind: "progress", percent: 1, detail })).toBe(400)
+  })
+})

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { z } from "zod"
+import { startService } from "./service.ts"
+import type { TestService } from "./service.ts"
+
+const record = z.looseObject({
+  status: z.string(),
+  progress: z.number().nullable(),
+  progress_detail: z.looseObject({ frame: z.int(), time_seconds: z.number() }).optional(),
+})
+
+let service: TestService
+let key: string
+
+beforeAll(async () => {
+  service = await startService()
+  key = await service.makeKey("told by ffmpeg")
+})
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+})
+
+async function call(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { "x-api-key": key, ...Object.fromEntries(new Headers(init.headers)) }
+  return await fetch(`${service.origin}/v1${path}`, { ...init, headers })
+}
+
+async function create(ffmpeg_command: string): Promise<string> {
+  const answer = await call("/commands", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ffmpeg_command, input_files: {}, output_files: { out_1: "out.mp4" } }),
+  })
+  return z.looseObject({ command_id: z.string() }).parse(await answer.json()).command_id
+}
+
+describe("a job whose end is not known", () => {
+  it("tells frames and time by its events, and no percent", async () => {
+    const graph = "testsrc=size=64x64:rate=10,setpts=PTS+random(0),trim=end_frame=60"
+    const id = await create(`ffmpeg -re -f lavfi -i "${graph}" -c:v mpeg4 {{out_1}}`)
+    const text = await (await call(`/jobs/${id}/events`)).text()
+    const jobs = Array.from(text.matchAll(/^data: (.*)$/gm), ([, data = ""]) =>
+      record.parse(JSON.parse(data)),
+    )
+    const frames = jobs.flatMap(({ progress, progress_detail: detail }) =>
+      progress === null && detail ? [detail.frame] : [],
+    )
+    expect(frames.length).toBeGreaterThan(1)
+    expect(frames).toEqual(frames.toSorted((one, other) => one - other))
+    expect(new Set(frames).size).toBe(frames.length)
+    expect(jobs.at(-1)).toMatchObject({ status: "completed", progress: 100 })
+    expect(jobs.at(-1)).not.toHaveProperty("progress_detail")
+  })
+})
