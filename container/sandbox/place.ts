@@ -16,6 +16,7 @@ export function openPlace(
   const common = { taskSandbox, cwd: folder, argv: [], timeLimitMs: 0 }
   const all = tools.map((each) => startWaiting({ ...common, ...each }, form))
   const left = [...all]
+  const over = Promise.withResolvers<void>()
   return {
     folder,
     ready: Promise.all(all.map(({ ready }) => ready)).then((each) => !each.includes(false)),
@@ -25,7 +26,9 @@ export function openPlace(
       return index < 0 ? null : (left.splice(index, 1)[0] ?? null)
     },
     countBegun: () => all.filter((each) => each.hasBegun()).length,
+    over: over.promise,
     async giveUp() {
+      over.resolve()
       await Promise.all(left.splice(0).map((each) => each.giveUp()))
     },
   }

@@ -1,17 +1,21 @@
-import { setTimeout as sleep } from "node:timers/promises"
 import { log } from "../log.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { findProgram } from "./paths.ts"
 import type { PlacedTool } from "./place.ts"
 import { placeAttacks } from "./place-attacks.ts"
-import type { Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
+import type { Place, Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
 import { testSandbox } from "./self-test.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "./task-sandbox.ts"
 
-/** The task that took a place is under way before the next one is made. */
-const REFILL_DELAY_MS = 25
+/**
+ * Making a place stalls the runner, which starts processes for it. So the task that took one goes
+ * first while some are left, for a while, and where none is, until it is under way.
+ */
+const REFILL_MS = { some: 250, none: 25 }
 
 type Chosen = { sandbox: Sandbox; form: WaitingForm }
+type Prepared = TaskSandbox & { place: Place }
+type Pool = { tools: readonly PlacedTool[]; prepared: Prepared[] }
 
 /** The sandboxes of tasks that have not come yet. */
 export type Places = {
@@ -30,24 +34,27 @@ export type Places = {
  * namespaces, which are what takes long, there are none.
  */
 export function openPlaces(settings: RunnerSettings): Places {
-  const ready = new Map<string, TaskSandbox[]>(
-    Object.keys(toolsOf(settings)).map((name) => [name, []]),
+  const pools = new Map<string, Pool>(
+    Object.entries(toolsOf(settings)).map(([name, tools]) => [name, { tools, prepared: [] }]),
   )
   let chosen: Chosen | null = null
   let filling = Promise.resolve()
   let isFilling = false
+  let wake = Promise.withResolvers<void>()
   let isClosed = false
+  function findLeast(): Pool | undefined {
+    const short = [...pools.values()].filter((each) => each.prepared.length < settings.placesMax)
+    return short.toSorted((one, other) => one.prepared.length - other.prepared.length)[0]
+  }
   async function fill(): Promise<void> {
-    for (const [pool, tools] of Object.entries(toolsOf(settings))) {
-      const prepared = ready.get(pool) ?? []
-      while (chosen && !isClosed && prepared.length < settings.placesMax) {
-        prepared.push(await prepare(chosen, settings.workDir, tools))
-      }
+    for (let pool = findLeast(); chosen && !isClosed && pool; pool = findLeast()) {
+      pool.prepared.push(await prepare(chosen, settings.workDir, pool.tools))
     }
   }
   function refill(first: () => Promise<unknown>): void {
     if (isFilling || isClosed) return
     isFilling = true
+    wake = Promise.withResolvers()
     filling = first()
       .then(fill)
       .catch((error: unknown) => log("warn", "places.not_filled", { error: String(error) }))
@@ -67,18 +74,21 @@ export function openPlaces(settings: RunnerSettings): Places {
       })
     },
     take(pool) {
-      const prepared = ready.get(pool)
+      const prepared = pools.get(pool)?.prepared
       if (!prepared || chosen === null) return null
-      refill(() => sleep(REFILL_DELAY_MS, undefined, { ref: false }))
-      const taken = prepared.shift()
-      if (taken === undefined || taken.place?.isIntact() === true) return taken ?? null
+      const taken = prepared.shift() ?? null
+      refill(() => wake.promise)
+      void taken?.place.over.then(() => wake.resolve())
+      setTimeout(() => wake.resolve(), REFILL_MS[prepared.length > 0 ? "some" : "none"]).unref()
+      if (taken === null || taken.place.isIntact()) return taken
       void closeTaskSandbox(taken, null)
       return null
     },
     async close() {
       isClosed = true
+      wake.resolve()
       await filling
-      const left = [...ready.values()].flatMap((each) => each.splice(0))
+      const left = [...pools.values()].flatMap((each) => each.prepared.splice(0))
       await Promise.all(left.map((each) => closeTaskSandbox(each, null)))
     },
   }
@@ -95,7 +105,7 @@ async function prepare(
   { sandbox, form }: Chosen,
   workDir: string,
   tools: readonly PlacedTool[],
-): Promise<TaskSandbox> {
+): Promise<Prepared> {
   const made = await prepareTaskSandbox(sandbox, workDir, tools, form)
   if (await made.place.ready) return made
   await closeTaskSandbox(made, null)

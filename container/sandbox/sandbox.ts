@@ -102,6 +102,8 @@ export type Place = {
   countBegun(): number
   /** Ends the sandboxes that nobody has taken; resolves when they are gone. */
   giveUp(): Promise<void>
+  /** Resolves when it is given up, which is when its task has ended. */
+  over: Promise<void>
 }
 
 const DEVICES = ["/dev/null", "/dev/urandom"]

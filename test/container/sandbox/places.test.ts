@@ -1,0 +1,57 @@
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { openPlaces } from "../../../container/sandbox/places.ts"
+import type { Places } from "../../../container/sandbox/places.ts"
+import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
+import { closeTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
+import { runnerSettings } from "../../support/runner-settings.ts"
+
+const hasNamespaces = (await findTiers()).includes("namespaces")
+const PATIENT = { timeout: 20_000 }
+const settings = { ...runnerSettings(), placesMax: 2 }
+const POOLS = 2
+
+let workDir: string
+let places: Places
+
+beforeEach(async ({ skip }) => {
+  skip(!hasNamespaces, "this machine does not support namespaces")
+  workDir = await mkdtemp(join(tmpdir(), "lathe-places-"))
+  await chmod(workDir, 0o711)
+  places = openPlaces({ ...settings, workDir })
+  places.open(describeSandbox("namespaces", settings))
+})
+
+afterEach(async () => {
+  if (!hasNamespaces) return
+  await places.close()
+  await rm(workDir, { recursive: true })
+})
+
+function take(pool: string): TaskSandbox {
+  const taken = places.take(pool)
+  if (taken === null) throw new Error("No place is ready.")
+  return taken
+}
+
+test("each pool has its places again, while tasks go on and after them", async () => {
+  const taken = [
+    await vi.waitFor(() => take("light"), PATIENT),
+    await vi.waitFor(() => take("media"), PATIENT),
+    await vi.waitFor(() => take("media"), PATIENT),
+  ]
+  const full = POOLS * settings.placesMax
+  await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(full + taken.length)
+  await Promise.all(taken.map((each) => closeTaskSandbox(each, null)))
+  const ended = take("light")
+  await closeTaskSandbox(ended, null)
+  await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(full)
+  expect(await readdir(workDir)).not.toContain(ended.place?.folder.split("/").at(-1))
+})
+
+test("no place is taken of a pool that has none", () => {
+  expect(places.take("speech")).toBe(null)
+})
