@@ -1,65 +1,23 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { BUILT, lookAtAll, writeStamp } from "../local/built.ts"
-import { bundleProgram, listSources } from "./programs.ts"
-import { buildRuntime } from "./runtime.ts"
+import { build } from "esbuild"
 
-// Bundles all that the service runs: the start script, the service, the runner and workerd's
-// configuration with the Worker in it. As a process of its own, since what it takes is not to stay.
-// There is no secret in what it makes: whoever may read the clone may start a service of it.
+// Bundles the service. As a process of its own, since what it takes is not to stay.
 
-/** A folder changes with the files that come and go in it. */
-const MIGRATIONS = "migrations"
-/** What stands for the packages, which are not looked at file by file. */
-const PACKAGES = ["package-lock.json", "node_modules/.lathe-packages"]
+const PROGRAM = "scripts/build/bundle.ts"
 
-const begunAt = Date.now()
-const room = makeRoom()
 try {
-  const [start, service, front, runner, runtime, own] = await Promise.all([
-    bundleProgram("scripts/start.ts"),
-    bundleProgram("scripts/local/main.ts"),
-    bundleProgram("scripts/local/front/thread.ts"),
-    bundleProgram("container/main.ts"),
-    buildRuntime(join(room, "runtime")),
-    listSources("scripts/build/main.ts"),
-  ])
-  const sources = [start, service, front, runner, runtime].flatMap(({ inputs }) => inputs)
-  const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)
-  put(BUILT.start, start.contents)
-  put(BUILT.service, service.contents)
-  put(BUILT.front, front.contents)
-  put(BUILT.runner, runner.contents)
-  put(BUILT.workerd, runtime.config)
-  put(BUILT.runtime, JSON.stringify(runtime.record))
-  writeStamp(lookAtAll([...inputs, ...PACKAGES], begunAt))
+  await import("./bundle.ts")
 } catch (error) {
-  // What esbuild does not understand it has shown already.
-  if (!(error instanceof Error && "errors" in error)) throw error
+  if (!(error instanceof SyntaxError)) throw error
   process.exitCode = 1
-} finally {
-  rmSync(room, { recursive: true, force: true })
+  if (!(await isExplained())) console.error(`${PROGRAM} cannot be run: ${error.message}`)
 }
 
-function makeRoom(): string {
-  const folder = join(BUILT.folder, "building")
-  try {
-    mkdirSync(folder, { recursive: true })
-    return mkdtempSync(join(folder, "of-"))
-  } catch (error) {
-    const advice = "run `npm run setup` as the user whose clone this is, and start again"
-    console.error(`${folder} cannot be written: ${advice}. (${String(error)})`)
-    process.exit(1)
-  }
-}
-
-function isOwn(path: string): boolean {
-  return !/(?:^|\/)node_modules\//.test(path)
-}
-
-/** Puts a file in place as a whole, since a service may be starting from it. */
-function put(path: string, contents: string | Uint8Array): void {
-  const made = join(room, "made")
-  writeFileSync(made, contents)
-  renameSync(made, path)
+/** Whether esbuild shows what is wrong in what the program is made of, and where. */
+async function isExplained(): Promise<boolean> {
+  const options = { bundle: true, write: false, platform: "node", packages: "external" } as const
+  const built = build({ ...options, entryPoints: [PROGRAM], format: "esm", logLevel: "error" })
+  return await built.then(
+    () => false,
+    () => true,
+  )
 }

@@ -3,6 +3,7 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs"
@@ -70,6 +71,11 @@ export function lookAtAll(paths: string[], begunAt: number): Record<string, stri
       return [path, isLater ? "changed meanwhile" : lookAt(path)]
     }),
   )
+}
+
+/** Has nothing count as built until a stamp is written again. */
+export function removeStamp(): void {
+  rmSync(STAMP, { force: true })
 }
 
 /** Says that all is built, of files that were like this before that. */
