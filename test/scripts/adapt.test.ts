@@ -1,0 +1,120 @@
+import { expect, test } from "vitest"
+import { adapt } from "../../scripts/build/adapt.ts"
+
+const ENTRY = "core:entry"
+const MAIN = "core:user:"
+
+/** What Miniflare would start workerd with, cut down to one of each kind. */
+function captured() {
+  return {
+    v8Flags: [],
+    services: [
+      {
+        name: ENTRY,
+        worker: { bindings: [{ name: "SERVICE", service: { name: MAIN } }] },
+      },
+      {
+        name: MAIN,
+        worker: {
+          modules: [{ name: "index.js", esModule: "export default {}" }],
+          bindings: [
+            { name: "DB", wrapped: { innerBindings: [{ service: { name: "d1:entry" } }] } },
+            { name: "SECRET", text: "a value of the environment" },
+          ],
+          globalOutbound: { name: "internet" },
+          cacheApiOutbound: { name: "cache:0" },
+          durableObjectStorage: { localDisk: "do:storage" },
+        },
+      },
+      {
+        name: "d1:entry",
+        worker: {
+          modules: [{ name: "entry.js", esModule: 'import "miniflare:used"' }],
+          bindings: [
+            { name: "MINIFLARE_LOOPBACK", service: { name: "loopback" } },
+            { name: "OBJECT", durableObjectNamespace: { className: "D1", serviceName: "d1:db" } },
+          ],
+        },
+      },
+      { name: "d1:db", worker: { durableObjectStorage: {} } },
+      { name: "do:storage", disk: { path: "/somewhere/state/do", writable: true } },
+      { name: "cache:0", worker: {} },
+      { name: "loopback", external: { http: {} } },
+      { name: "internet", network: { allow: ["public"] } },
+    ],
+    sockets: [{ name: "entry", service: { name: ENTRY } }],
+    extensions: [
+      {
+        modules: [
+          { name: "miniflare:used", esModule: 'import "miniflare:deeper"' },
+          { name: "miniflare:deeper", esModule: "export {}" },
+        ],
+      },
+      {
+        modules: [{ name: "miniflare:unused", esModule: 'export const self = "miniflare:unused"' }],
+      },
+    ],
+  }
+}
+
+function find(name: string) {
+  return adapt(captured(), ["LINK_SECONDS", "SECRET"]).config.services?.find(
+    (each) => each.name === name,
+  )
+}
+
+test("the Worker and what it leads to are left, with its ways out and no network", () => {
+  const { config } = adapt(captured(), [])
+  const names = config.services?.map(({ name }) => name)
+  expect(names?.slice(0, 4).toSorted()).toEqual(
+    [MAIN, "d1:db", "d1:entry", "do:storage"].toSorted(),
+  )
+  expect(names).toEqual(expect.arrayContaining(["runner", "stores", "disk", "mails", "outbound"]))
+  expect(names).not.toContain(ENTRY)
+  expect(names).not.toContain("cache:0")
+  expect(names).not.toContain("loopback")
+  expect(find("internet")).toEqual({ name: "internet", network: { allow: [] } })
+  expect(find(MAIN)).toMatchObject({ worker: { globalOutbound: { name: "outbound" } } })
+})
+
+test("settings come from workerd's environment, and no value of them is written down", () => {
+  const { config } = adapt(captured(), ["LINK_SECONDS", "SECRET", "SECRET"])
+  expect(JSON.stringify(config)).not.toContain("a value of the environment")
+  expect(find(MAIN)).toMatchObject({
+    worker: {
+      bindings: [
+        { name: "DB" },
+        { name: "LINK_SECONDS", fromEnvironment: "LINK_SECONDS" },
+        { name: "SECRET", fromEnvironment: "SECRET" },
+        ...["RUNNER", "S3", "DISK", "MAILS"].map((name) => ({ name })),
+      ],
+    },
+  })
+})
+
+test("the sockets are the Worker's own and that of its entrypoint `control`", () => {
+  expect(adapt(captured(), []).config.sockets).toEqual([
+    { name: "worker", service: { name: MAIN }, http: {} },
+    { name: "control", service: { name: MAIN, entrypoint: "control" }, http: {} },
+  ])
+})
+
+test("nothing asks Miniflare, and storage that is in memory stays there", () => {
+  expect(JSON.stringify(adapt(captured(), []).config)).not.toContain("MINIFLARE_LOOPBACK")
+  expect(find("d1:db")).toHaveProperty("worker.durableObjectStorage.inMemory")
+})
+
+test("folders are told by their names below the state folder", () => {
+  expect(adapt(captured(), []).disks).toEqual({ "do:storage": "do" })
+})
+
+test("modules that nothing imports are left out, whatever they name themselves", () => {
+  const { extensions = [] } = adapt(captured(), []).config
+  const names = extensions.flatMap(({ modules = [] }) => modules.map(({ name }) => name))
+  expect(names).toEqual(["miniflare:used", "miniflare:deeper"])
+})
+
+test("a configuration without the Worker is refused", () => {
+  const services = captured().services.filter(({ name }) => name !== MAIN)
+  expect(() => adapt({ ...captured(), services }, [])).toThrow(`no ${MAIN}`)
+})
