@@ -10,8 +10,7 @@ import type { Tally } from "./callers.ts"
 const CALLERS = 8
 const COMMANDS_PER_MINUTE = 250
 const EARLY_SECONDS = 60
-const MIB = 1024 ** 2
-const GOAL_BYTES = 900 * MIB
+const GOAL_BYTES = 900e6
 /** The pace was held where so much of it was done. */
 const PACE_SHARE_MIN = 0.9
 
