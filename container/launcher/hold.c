@@ -12,26 +12,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-/* Headers are often older than the kernel. */
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
-/* What the shortest tools allocate is some megabytes; each held tool has this much of it already. */
-#define HEAP_BYTES (1u << 20)
 
 typedef int main_function(int, char **, char **);
 typedef int start_function(main_function *, int, char **, void (*)(void), void (*)(void),
                            void (*)(void), void *);
 
 static int hold(int argc, char **argv, char **environment);
-static void warm_heap(void);
 
 static main_function *tool_main;
 
@@ -51,7 +39,6 @@ static int hold(int argc, char **argv, char **environment) {
   (void)argc, (void)environment;
   /* Landlock binds the thread that asks for it; this call succeeds where there is no other. */
   if (unshare(CLONE_VM) != 0) fail("a library of the tool has a thread");
-  warm_heap();
   await_order(&order);
   order.is_held = true;
   if (strcmp(order.program[0], argv[0]) != 0) fail_with(EPERM, order.program[0]);
@@ -62,19 +49,4 @@ static int hold(int argc, char **argv, char **environment) {
   int count = 0;
   while (order.program[count]) count++;
   return tool_main(count, order.program, environ);
-}
-
-/* Has the first pages of the heap there before the tool uses them, for which it would fault on each. */
-static void warm_heap(void) {
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  /* Blocks of a size that was once freed come from the heap, and others stay mappings of their own. */
-  char *volatile block = malloc(HEAP_BYTES);
-  free(block);
-  block = malloc(HEAP_BYTES - 2 * page);
-  if (!block) fail("the heap");
-  uintptr_t start = ((uintptr_t)block + page - 1) & ~(page - 1);
-  uintptr_t end = ((uintptr_t)block + HEAP_BYTES - 2 * page) & ~(page - 1);
-  /* Kernels before 5.14 do not know this, and then the tool faults as ever. */
-  madvise((void *)start, end - start, MADV_POPULATE_WRITE);
-  free(block);
 }

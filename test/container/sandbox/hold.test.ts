@@ -51,22 +51,6 @@ const CURIOUS = `
     return 0;
   }`
 
-/** Prints how many page faults half a megabyte of new memory costs. */
-const ALLOCATING = `
-  #include <stdio.h>
-  #include <stdlib.h>
-  #include <string.h>
-  #include <sys/resource.h>
-  int main(void) {
-    struct rusage before, after;
-    getrusage(RUSAGE_SELF, &before);
-    char *volatile block = malloc(1 << 19);
-    memset(block, 1, 1 << 19);
-    getrusage(RUSAGE_SELF, &after);
-    printf("%ld\\n", after.ru_minflt - before.ru_minflt);
-    return 0;
-  }`
-
 let folder: string
 
 beforeEach(async ({ skip }) => {
@@ -114,17 +98,6 @@ describe("a tool that is held", () => {
     const end = await run(prepared, tool, ["word"])
     expect(end).toMatchObject({ exitCode: 0, stdout: "1 1 plain word\n1\n1\n" })
     expect(prepared.place.countBegun()).toBe(1)
-    await closeTaskSandbox(prepared, null)
-  })
-
-  test("has the memory already that it allocates first", async ({ skip }) => {
-    const tool = await compile(ALLOCATING, skip)
-    const prepared = await prepare(tool)
-    await prepared.place.ready
-    const held = await run(prepared, tool)
-    const cold = await run(prepared, tool)
-    expect(prepared.place.countBegun()).toBe(1)
-    expect(Number(held.stdout)).toBeLessThan(Number(cold.stdout) / 4)
     await closeTaskSandbox(prepared, null)
   })
 
