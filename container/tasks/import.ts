@@ -118,9 +118,9 @@ async function importOnce(
     stop,
   }
   const stored = await storeFile({ io: context.io, signal }, source)
-  const { sizeBytes: size_bytes, isResumable: is_resumable } = stored
+  const { sizeBytes: size_bytes, isResumable: is_resumable, sha256 } = stored
   const result = { name: named.name, size_bytes, content_type: contentType, is_resumable }
-  return { result: { kind: "import", ...result } }
+  return { result: { kind: "import", ...result, ...(sha256 !== undefined && { sha256 }) } }
 }
 
 function askOnWeb({ settings }: RunContext): Ask {

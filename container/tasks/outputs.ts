@@ -85,8 +85,11 @@ async function storeOutput(context: RunContext, { key, name }: TaskOutput): Prom
   const contentType = typeOf(name)
   const file = { ioPath: `/outputs/${key}`, path, contentType, partBytes: settings.outputPartBytes }
   let probed: Probing = { fields: {}, content: UNKNOWN_CONTENT }
+  let uploaded: Pick<OutputReport, "sha256"> = {}
   const steps = [
-    (signal: AbortSignal) => uploadOutput({ io, signal }, file),
+    async (signal: AbortSignal) => {
+      uploaded = await uploadOutput({ io, signal }, file)
+    },
     async (signal: AbortSignal) => {
       probed = await probeOutput({ ...context, signal }, name)
     },
@@ -95,7 +98,8 @@ async function storeOutput(context: RunContext, { key, name }: TaskOutput): Prom
   await mapWithConcurrency(steps, options, (step, joint) => step(joint))
   const { size } = lstatSync(path)
   const { fields, content } = probed
-  return { report: { key, size_bytes: size, content_type: contentType, ...fields }, content }
+  const stored = { key, size_bytes: size, content_type: contentType, ...uploaded }
+  return { report: { ...stored, ...fields }, content }
 }
 
 /** Uploads the members of a bundle, several at a time, and then the list of them. */

@@ -6,7 +6,11 @@ export type PartReader = {
   fill(buffer: Buffer): Promise<number>
 }
 
-export function openPartReader(body: AsyncIterable<Uint8Array>): PartReader {
+/** Opens one; `seen` is told of all bytes, in their order. */
+export function openPartReader(
+  body: AsyncIterable<Uint8Array>,
+  seen: (bytes: Uint8Array) => void = () => undefined,
+): PartReader {
   const chunks = body[Symbol.asyncIterator]()
   const collector = openChunkCollector()
   let left: Uint8Array = new Uint8Array()
@@ -23,6 +27,7 @@ export function openPartReader(body: AsyncIterable<Uint8Array>): PartReader {
         buffer.set(taken, filled)
         filled += taken.length
         left = left.subarray(taken.length)
+        seen(taken)
         collector.copied(taken.length)
       }
       return filled

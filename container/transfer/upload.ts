@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import type { FileHandle } from "node:fs/promises"
 import { crc32 } from "node:zlib"
 import { z } from "zod"
@@ -21,15 +22,22 @@ export type OutgoingFile = {
   partBytes: number
 }
 
-/** Uploads a file as an output, in parts of equal size where it is larger than one part. */
-export async function uploadOutput(context: TransferContext, output: OutgoingFile): Promise<void> {
+/**
+ * Uploads a file as an output, in parts of equal size where it is larger than one part; answers the
+ * SHA-256 of one that is small, hexadecimal.
+ */
+export async function uploadOutput(
+  context: TransferContext,
+  output: OutgoingFile,
+): Promise<{ sha256?: string }> {
   const bytes = readSmallPlainFile(output.path, Math.min(SMALL_BYTES_MAX, output.partBytes))
   if (bytes) {
     await uploadBytes(context, { ...output, bytes })
-    return
+    return { sha256: hash("sha256", bytes) }
   }
   await using handle = await openPlainFile(output.path)
   await uploadBlob(context, output, await blobOf(handle, output.path))
+  return {}
 }
 
 /** Uploads a member of a bundle; returns its size and the CRC-32 that an archive needs. */

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { member, MEMBERS_MAX } from "./bundle.ts"
 import { blame, failure } from "./failure.ts"
 import { probeResult } from "./probe.ts"
+import { sha256Text } from "./sha256.ts"
 import { taskResult } from "./task.ts"
 
 /**
@@ -20,12 +21,14 @@ const PROBE_ERROR_LENGTH_MAX = 1000
 
 /**
  * One output that a task stored: its key, what it is, and what ffprobe says of it. A bundle has
- * members, and its size is theirs; `duration_seconds` is what its playlist says.
+ * members, and its size is theirs; `duration_seconds` is what its playlist says. A digest is there
+ * where the runner had the bytes in its memory.
  */
 export const outputReport = z.object({
   key: z.string().max(200),
   size_bytes: z.int().nonnegative(),
   content_type: z.string().max(200),
+  sha256: sha256Text.optional(),
   probe: probeResult.optional(),
   probe_error: z
     .string()

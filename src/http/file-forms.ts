@@ -14,11 +14,8 @@ import { withUploadPlace } from "./upload-places.ts"
 export type FileForm = {
   fields: Record<string, string>
   /** Stores the end of the file; 422 where it is empty, 507 where there is no room for it. */
-  storeFile: (() => Promise<StoredFile>) | null
+  storeFile: (() => Promise<StoredUpload>) | null
 }
-
-/** A file of a form; `digest` is that of its bytes where the request can be sent again. */
-export type StoredFile = StoredUpload & { digest?: string }
 
 /**
  * Receives a multipart body and makes a job of it; what its file stored is removed unless the job is
@@ -44,12 +41,13 @@ async function receiveForm<Made extends { replayed: boolean }>(
   c: AppContext,
   make: (form: FileForm) => Promise<Made>,
 ): Promise<Made> {
-  const isHashed = readIdempotencyKey(c) !== null
+  // Refused before the body is read.
+  readIdempotencyKey(c)
   const opened: IncomingFile[] = []
   let isTaken = false
   try {
     const { fields, file } = await receiveMultipart(c, (part) => {
-      const incoming = openIncomingFile(c.env, c.get("account").id, { ...part, isHashed })
+      const incoming = openIncomingFile(c.env, c.get("account").id, part)
       opened.push(incoming)
       return incoming
     })
@@ -66,7 +64,7 @@ async function receiveForm<Made extends { replayed: boolean }>(
 async function finishFile(
   { name, contentType }: FilePart,
   incoming: IncomingFile,
-): Promise<StoredFile> {
+): Promise<StoredUpload> {
   const stored = await incoming.finish()
   if (!stored) throw storageFull()
   if (stored.sizeBytes === 0) throw unprocessable("file", "it is empty")

@@ -72,7 +72,7 @@ async function createWithFile<Input extends CreateRequest, Usable>(
     throw unprocessables([fileTwice(uploadField), ...given.tell(faults)])
   }
   return await create(c, kind, given, (request) => {
-    return [stored.name, stored.digest, { ...request, [uploadField]: undefined }]
+    return [stored.name, stored.sha256, { ...request, [uploadField]: undefined }]
   })
 }
 

@@ -50,6 +50,7 @@ function finishImport(snapshot: JobSnapshot, task: Task, result: ImportResult): 
     name: fileNameOf(result.name),
     sizeBytes: result.size_bytes,
     contentType: result.content_type,
+    sha256: result.sha256 ?? null,
     objectKey: outputObjectKey(accountId, { taskId, fence }, IMPORT_KEY),
   }
   const probes = snapshot.tasks.filter(({ id, work, state }) => {

@@ -41,6 +41,7 @@ export function storedFile(task: Task, file: File, output: OutputReport): Partia
     objectKey: outputObjectKey(task.accountId, attempt, output.key),
     sizeBytes: output.size_bytes,
     contentType: output.content_type,
+    sha256: output.sha256 ?? null,
     probe: output.probe ?? null,
     probeError: output.probe_error ?? null,
     bundle: bundleOf(file, output),

@@ -8,6 +8,8 @@ export type StoredUpload = {
   name: string
   contentType: string
   sizeBytes: number
+  /** Of its bytes, hexadecimal. */
+  sha256: string
 }
 
 /** The row of a file whose bytes are stored, and the task that probes it. */
@@ -24,7 +26,7 @@ export function draftUpload(
   },
 ): { task: TaskDraft; file: JobDraft["files"][number] } {
   const { jobId, fileId, key, isOptional } = made
-  const { name, contentType, sizeBytes, upload } = stored
+  const { name, contentType, sizeBytes, sha256, upload } = stored
   const work = { kind: "probe" as const, input_bytes: sizeBytes, is_optional: isOptional }
   const task = draftTask(facts, {
     jobId,
@@ -39,6 +41,7 @@ export function draftUpload(
     name,
     contentType,
     sizeBytes,
+    sha256,
     source: "upload" as const,
     state: "waiting" as const,
     objectKey: upload.objectKey,

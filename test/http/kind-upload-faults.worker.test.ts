@@ -218,7 +218,7 @@ describe("a create with a file that comes to nothing once the file is stored", (
   })
 
   it("keeps nothing for long where the service died before it wrote the job", async () => {
-    const part = { bytesMax: 5, contentType: "audio/wav", isHashed: false }
+    const part = { bytesMax: 5, contentType: "audio/wav" }
     const incoming = openIncomingFile(env, accountId, part)
     await incoming.write(new TextEncoder().encode("bytes"))
     await incoming.finish()

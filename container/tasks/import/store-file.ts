@@ -28,7 +28,8 @@ export type FileSource = {
   stop: AbortController
 }
 
-export type StoredFile = { sizeBytes: number; isResumable: boolean }
+/** What was stored; its SHA-256 is known where this run had all of the bytes. */
+export type StoredFile = { sizeBytes: number; isResumable: boolean; sha256?: string }
 
 /**
  * Stores a source in parts as its bytes come; one that is smaller than a part is put as a whole.
@@ -37,7 +38,8 @@ export type StoredFile = { sizeBytes: number; isResumable: boolean }
 export async function storeFile(io: TransferContext, source: FileSource): Promise<StoredFile> {
   const { answer, contentType, stop } = source
   const partBytes = partBytesOf(answer.facts.length)
-  const reader = openPartReader(source.body)
+  const hash = createHash("sha256")
+  const reader = openPartReader(source.body, (bytes) => hash.update(bytes))
   const filled = Buffer.allocUnsafeSlow(partBytes)
   const length = await reader.fill(filled)
   if (length === 0) {
@@ -48,18 +50,20 @@ export async function storeFile(io: TransferContext, source: FileSource): Promis
   }
   if (length < partBytes) {
     await uploadBytes(io, { ioPath: IO_PATH, bytes: filled.subarray(0, length), contentType })
-    return { sizeBytes: length, isResumable: false }
+    return { sizeBytes: length, isResumable: false, sha256: hash.digest("hex") }
   }
   const read = { reader, partBytes, filled, stop }
   const validator = validatorOf(source, partBytes)
   if (validator === null) {
     const upload = await beginParts(io, IO_PATH, contentType)
-    return { sizeBytes: await storeParts(io, upload, read), isResumable: false }
+    const sizeBytes = await storeParts(io, upload, read)
+    return { sizeBytes, isResumable: false, sha256: hash.digest("hex") }
   }
   const upload = await beginResumable(io, IO_PATH, { validator, contentType, partBytes })
   if ("completeBytes" in upload) return { sizeBytes: upload.completeBytes, isResumable: true }
   if (upload.storedParts === 0) {
-    return { sizeBytes: await storeParts(io, upload, read), isResumable: true }
+    const sizeBytes = await storeParts(io, upload, read)
+    return { sizeBytes, isResumable: true, sha256: hash.digest("hex") }
   }
   answer.response.destroy()
   const { storedParts, storedBytes } = upload

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { sha256Text } from "../sha256.ts"
 import { taskOutput, taskWarnings } from "../task.ts"
 import type { TaskDefinition } from "./definition.ts"
 
@@ -32,6 +33,8 @@ export const importTask = {
     name: z.string().min(1).max(255),
     size_bytes: z.int().nonnegative(),
     content_type: z.string().max(200),
+    /** Where one run had all of the bytes. */
+    sha256: sha256Text.optional(),
     /** Whether it is stored where every run of the task stores it, since runs went on from others. */
     is_resumable: z.boolean(),
     warnings: taskWarnings,

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { probeResult } from "../../contract/probe.ts"
+import { sha256Text } from "../../contract/sha256.ts"
 import type { Progress } from "../../rpc.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { FileSource } from "../../storage/schema/states.ts"
@@ -34,6 +35,9 @@ export const fileRecord = z
     }),
     size_bytes: z.int().nullable(),
     content_type: z.string().nullable(),
+    sha256: sha256Text
+      .optional()
+      .meta({ description: "Of the bytes, where it was computed on their way in." }),
     duration_seconds: z.number().optional(),
     files: z.array(memberRecord).optional(),
     ffprobe: probeResult.optional(),
@@ -58,6 +62,7 @@ export function viewFile(
     ...(file.publishedAt !== null && { public_url: publicUrl(base, file) }),
     size_bytes: file.sizeBytes,
     content_type: file.contentType,
+    ...(file.sha256 !== null && { sha256: file.sha256 }),
     ...(file.bundle?.durationSeconds !== undefined && {
       duration_seconds: file.bundle.durationSeconds,
     }),

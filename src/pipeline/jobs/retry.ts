@@ -61,9 +61,9 @@ function isNew(accepted: Accepted | null): boolean {
 }
 
 function withCopy(draft: JobDraft, file: File, { upload }: PartWriter): JobDraft {
-  const { name, contentType, sizeBytes, source } = file
+  const { name, contentType, sizeBytes, sha256, source } = file
   const { id, createdAt } = draft.job
-  const stored = { name, contentType, sizeBytes, source, createdAt }
+  const stored = { name, contentType, sizeBytes, sha256, source, createdAt }
   const copy = { ...stored, id, jobId: id, state: "waiting" as const, objectKey: upload.objectKey }
   return { ...draft, files: [...draft.files, copy], uploadId: upload.id }
 }

@@ -11,8 +11,8 @@ import { abandonWriter } from "./abandon.ts"
 export type ReceivedFile = {
   upload: Upload
   sizeBytes: number
-  /** SHA-256 of the bytes, hexadecimal, where it was asked for. */
-  digest?: string
+  /** SHA-256 of the bytes, hexadecimal. */
+  sha256: string
 }
 
 /** A caller's file on its way into R2. */
@@ -29,16 +29,16 @@ export type IncomingFile = {
 export function openIncomingFile(
   env: Env,
   accountId: string,
-  { bytesMax, contentType, isHashed }: { bytesMax: number; contentType: string; isHashed: boolean },
+  { bytesMax, contentType }: { bytesMax: number; contentType: string },
 ): IncomingFile {
   const writer = openPartWriter(env.MEDIA, databaseOf(env, accountId), {
     bytesMax,
     holdSpace: spaceOf(env),
   })
-  const hash = isHashed ? openHash() : null
+  const hash = openHash()
   return {
     async write(bytes) {
-      await hash?.writer.write(bytes)
+      await hash.writer.write(bytes)
       return await writeBytes(writer, bytes)
     },
     async finish() {
@@ -46,9 +46,8 @@ export function openIncomingFile(
       if (sizeBytes === null) return null
       countEvent(env, { event: "upload", bytes: sizeBytes })
       const { upload } = writer
-      if (!hash) return { upload, sizeBytes }
       await hash.writer.close()
-      return { upload, sizeBytes, digest: toHex(await hash.digest) }
+      return { upload, sizeBytes, sha256: toHex(await hash.digest) }
     },
     abandon: async () => await abandonWriter(env, writer),
   }

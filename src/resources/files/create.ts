@@ -30,7 +30,7 @@ async function createFromForm(c: AppContext): Promise<Created> {
     if (!storeFile) throw unprocessables([noFile("file_url")])
     const stored = await storeFile()
     const draft = planUpload(stored, readJobFacts(c, fields))
-    return await acceptCreate(c, [stored.name, stored.digest, fields], async () => draft)
+    return await acceptCreate(c, [stored.name, stored.sha256, fields], async () => draft)
   })
 }
 

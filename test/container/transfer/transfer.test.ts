@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
@@ -37,9 +38,16 @@ test("a large output is uploaded in equal parts", async () => {
   expect(report).toMatchObject({
     result: { outputs: [{ size_bytes: stored?.bytes.length, probe: { duration: 3 } }] },
   })
+  expect(report).not.toHaveProperty("result.outputs.0.sha256")
   expect(stored?.contentType).toBe("audio/wav")
   expect(stored?.partSizes.slice(0, -1).every((size) => size === PART_BYTES)).toBe(true)
   expect(stored?.partSizes.length).toBe(Math.ceil((stored?.bytes.length ?? 0) / PART_BYTES))
+})
+
+test("a small output is uploaded as a whole, and reported with its SHA-256", async () => {
+  const report = await harness.finish(copy(noise(500)))
+  const sha256 = hash("sha256", noise(500))
+  expect(report).toMatchObject({ result: { outputs: [{ size_bytes: 500, sha256 }] } })
 })
 
 test("an output is uploaded again where the service fails once", async () => {

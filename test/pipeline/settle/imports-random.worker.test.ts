@@ -62,7 +62,7 @@ function importOf(url: string): InputSource {
 
 function uploadOf(id: string): InputSource {
   const upload = { id, objectKey: `${accountId}/files/${id}/file` }
-  return { upload, name: "film.mp4", contentType: "video/mp4", sizeBytes: 7 }
+  return { upload, name: "film.mp4", contentType: "video/mp4", sizeBytes: 7, sha256: "" }
 }
 
 async function read(jobId: string): Promise<JobSnapshot> {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest"
+import { toHex } from "../../../src/crypto/hex.ts"
 import { accountOf } from "../../support/bundle.ts"
 import { ask, makeCaller, upload as uploadTo } from "../../support/caller.ts"
 import type { Caller, FileRecord } from "../../support/caller.ts"
@@ -39,6 +40,7 @@ describe("POST /files", () => {
       download_url: `https://lathe.test/v1/files/${file.id}/clip.mp4`,
       size_bytes: 50_000,
       content_type: "video/mp4",
+      sha256: toHex(await crypto.subtle.digest("SHA-256", bytes)),
     })
     const redirect = await caller.call(`/files/${file.id}/clip.mp4`)
     const media = await ask(redirect.headers.get("location") ?? "")
@@ -57,9 +59,8 @@ describe("POST /files", () => {
       crypto.subtle.digest("SHA-256", each),
     )
     const [got, sent] = await Promise.all(digests)
-    expect(new Uint8Array(got ?? new ArrayBuffer())).toEqual(
-      new Uint8Array(sent ?? new ArrayBuffer(1)),
-    )
+    expect(toHex(got ?? new ArrayBuffer())).toBe(toHex(sent ?? new ArrayBuffer(1)))
+    expect(file).toMatchObject({ sha256: toHex(sent ?? new ArrayBuffer(1)) })
     expect(await leftOver()).toMatchObject({ uploads: 0, objects: 1 })
   })
 

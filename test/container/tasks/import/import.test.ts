@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import {
   brotliCompressSync,
   deflateRawSync,
@@ -19,6 +20,7 @@ import { makeBytes, rangeStart, sendRest, startSource } from "./source-server.ts
 
 const small = makeBytes(100_000)
 const large = makeBytes(PART_BYTES + 12_345)
+const sha256 = hash("sha256", large)
 const ETAG = { etag: '"one"' }
 /** A busy machine takes its time. */
 const PATIENT = { timeout: 20_000 }
@@ -46,6 +48,7 @@ describe("a direct file", () => {
       name: "film.mp4",
       size_bytes: small.length,
       content_type: "video/mp4",
+      sha256: hash("sha256", small),
       is_resumable: false,
     })
     expect(small.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
@@ -74,7 +77,7 @@ describe("a direct file", () => {
     const { result, stored } = await importFrom(harness, (incoming, answer) =>
       sendRest(incoming, answer, { bytes: large, headers: ETAG }),
     )
-    expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
+    expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true, sha256 })
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
     expect(stored?.partSizes).toEqual([PART_BYTES, 12_345])
   })
@@ -140,7 +143,7 @@ describe("a source that is cut", () => {
         const sent = { bytes: large, headers: ETAG, ...(count === 1 && { cutAt }) }
         sendRest(incoming, answer, sent)
       })
-      expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
+      expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true, sha256 })
       expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
       expect(requests.map(({ headers }) => headers["if-range"])).toEqual([undefined, '"one"'])
     },
@@ -181,7 +184,7 @@ describe("a source that is cut", () => {
     const { result, stored, requests } = await importFrom(harness, (incoming, answer, count) => {
       sendRest(incoming, answer, { bytes: large, cutAt: count === 1 ? PART_BYTES + 7 : undefined })
     })
-    expect(result?.is_resumable).toBe(false)
+    expect(result).toMatchObject({ is_resumable: false, sha256 })
     expect(requests.map(({ headers }) => headers.range)).toEqual([undefined, undefined])
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
   })
@@ -240,6 +243,8 @@ describe("what has been stored already", () => {
     const before = harness.io.requests.length
     const { result, stored } = await importUrl(harness, url, {}, { task_id, fence: 2 })
     expect(result).toMatchObject({ size_bytes: large.length, is_resumable: true })
+    // This run had only the rest of the bytes.
+    expect(result).not.toHaveProperty("sha256")
     expect(large.equals(stored?.bytes ?? new Uint8Array())).toBe(true)
     const calls = harness.io.requests.slice(before).map(({ call }) => call)
     expect(calls.filter((call) => call.startsWith("PUT"))).not.toContain(
