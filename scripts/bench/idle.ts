@@ -6,7 +6,7 @@ import { isHealthy } from "../local/health.ts"
 import { freePort } from "../local/ports.ts"
 import { formatMib, formatMs } from "./figure.ts"
 import type { Figure } from "./figure.ts"
-import { listFamily, residentBytes } from "./memory.ts"
+import { listFamily, proportionalBytes, residentBytes } from "./memory.ts"
 import type { BenchScope } from "./scope.ts"
 import { median } from "./statistics.ts"
 
@@ -19,11 +19,12 @@ const GOAL = { bytes: 450e6, ms: 1200 }
 const BARE =
   'require("node:http").createServer((_, answer) => answer.end()).listen(process.env.PORT, "127.0.0.1")'
 
-type Start = { ms: number; bytes: number; parts: string }
+type Start = { ms: number; bytes: number; ownBytes: number; parts: string }
 
 /**
  * How long `npm start` takes until GET /v1/health answers 200, and what all its processes, npm's
- * too, then have in memory while nothing is to do; beside a bare server of Node.
+ * too, then have in memory while nothing is to do; beside a bare server of Node. Tools that wait share
+ * most of their pages, which the sum of all processes counts for each.
  */
 export async function benchIdle(scope: BenchScope): Promise<Figure[]> {
   const stateDir = await scope.makeFolder()
@@ -40,9 +41,13 @@ export async function benchIdle(scope: BenchScope): Promise<Figure[]> {
   }
   const [ms, bareMs] = [starts, bare].map((all) => median(all.map((start) => start.ms)))
   const [bytes, bareBytes] = [starts, bare].map((all) => median(all.map((start) => start.bytes)))
+  const [ownBytes, bareOwnBytes] = [starts, bare].map((all) =>
+    median(all.map((start) => start.ownBytes)),
+  )
   return [
     figure("idle: start until the first answer", ms, bareMs, formatMs, GOAL.ms),
     figure("idle: memory of all processes", bytes, bareBytes, formatMib, GOAL.bytes),
+    figure("idle: the same, shared pages by share", ownBytes, bareOwnBytes, formatMib, GOAL.bytes),
   ]
 }
 
@@ -87,6 +92,7 @@ async function startOnce(
     return {
       ms,
       bytes: family.reduce((sum, each) => sum + each.bytes, 0),
+      ownBytes: family.reduce((sum, each) => sum + (proportionalBytes(each.pid) ?? 0), 0),
       parts: family.map((each) => `${each.name} ${formatMib(each.bytes)}`).join(", "),
     }
   } finally {

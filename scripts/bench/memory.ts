@@ -13,6 +13,15 @@ export function residentBytes(pid: number | null): number | null {
   return kib === undefined ? null : Number(kib) * 1024
 }
 
+/**
+ * Resident memory of a process in bytes where pages that others have too count by its share of them;
+ * null where there is no /proc, or it may not look.
+ */
+export function proportionalBytes(pid: number): number | null {
+  const kib = /^Pss:\s+(\d+) kB$/m.exec(readProc(`${pid}/smaps_rollup`) ?? "")?.[1]
+  return kib === undefined ? null : Number(kib) * 1024
+}
+
 /** Samples the resident memory of a process every few milliseconds and keeps the peak. */
 export function watchMemory(pid: number | null): MemoryWatch {
   let peakBytes = 0
