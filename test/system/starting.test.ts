@@ -17,10 +17,10 @@ test("while it starts the service answers 503 and nothing else, and then makes a
 
 test.each([
   ["CORS_ORIGINS", "app.example.com", '"app.example.com" is no origin such as https://'],
-  ["RETENTION_DAYS", "0", "expected number to be >0"],
+  ["RETENTION_DAYS", "0", "expected a whole number above 0"],
 ])("a %s of %j ends the start with a sentence", async (name, value, words) => {
   const started = startServiceProcess({ settings: { [name]: value } })
-  await expect(started).rejects.toThrow(`The setting ${name} is not right: `)
+  await expect(started).rejects.toThrow(`A setting is not right. ${name} is "${value}": `)
   await expect(started).rejects.toThrow(words)
 })
 
