@@ -1,7 +1,8 @@
-import { formatRatio, formatSeconds } from "./figure.ts"
+import { formatMs, formatRatio, formatSeconds } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { makeMedia, runBare, tools } from "./media.ts"
+import { cpuTimeOf, steadyTimeMs } from "./process-time.ts"
 import { submitCommand, untilSuccess, uploadMedia } from "./requests.ts"
 import { startBenchService } from "./service.ts"
 import type { BenchService } from "./service.ts"
@@ -34,6 +35,33 @@ export async function benchEncode(scope: BenchScope): Promise<Figure[]> {
       comparison: formatRatio(measured / reference),
       goal: `<= ${GOAL.ratio} x + ${GOAL.extraMs / 1000} s`,
       isMet: measured <= reference * GOAL.ratio + GOAL.extraMs,
+    },
+    ...(await measureBeside(service, fileId, () => runBare(tools.ffmpeg, words, folder))),
+  ]
+}
+
+/** What the service takes of the processors for an encode, its transfers and its watch included. */
+async function measureBeside(
+  service: BenchService,
+  fileId: string,
+  runReference: () => Promise<unknown>,
+): Promise<Figure[]> {
+  const besideMs = await steadyTimeMs(service.pid, () => encode(service, fileId))
+  if (besideMs === null) {
+    console.error("This system does not tell the processor time of processes.")
+    return []
+  }
+  const beforeMs = cpuTimeOf(process.pid).childrenMs
+  await runReference()
+  const referenceMs = cpuTimeOf(process.pid).childrenMs - beforeMs
+  return [
+    {
+      name: "encode: processor time of the service beside the same encode",
+      measured: formatMs(besideMs),
+      reference: `${formatMs(referenceMs)} of bare ffmpeg`,
+      comparison: formatRatio(besideMs / referenceMs),
+      goal: "for information",
+      isMet: null,
     },
   ]
 }

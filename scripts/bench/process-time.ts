@@ -22,6 +22,30 @@ export function familyTimeMs(pid: number): number {
   return listFamily(pid).reduce((sum, each) => sum + wholeMs(each.pid), 0)
 }
 
+/**
+ * CPU time, in milliseconds, that the processes of a family take themselves during some work: those
+ * that are there before and after it, and so no tools. Null without /proc.
+ */
+export async function steadyTimeMs(pid: number, work: () => Promise<void>): Promise<number | null> {
+  const before = ownTimes(pid)
+  await work()
+  const after = ownTimes(pid)
+  if (before.size === 0) return null
+  return [...before].reduce((sum, [each, ms]) => sum + Math.max(0, (after.get(each) ?? ms) - ms), 0)
+}
+
+function ownTimes(pid: number): Map<number, number> {
+  const times = new Map<number, number>()
+  for (const each of listFamily(pid)) {
+    try {
+      times.set(each.pid, cpuTimeOf(each.pid).ownMs)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return times
+}
+
 /** 0 of a process that is gone: whoever waited for it has its time. */
 function wholeMs(pid: number): number {
   try {
