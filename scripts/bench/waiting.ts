@@ -14,7 +14,7 @@ import { runBare, tools } from "./media.ts"
 import type { BenchScope } from "./scope.ts"
 import { rotateMedians, timeMs } from "./statistics.ts"
 
-const ROUNDS = { warmUp: 6, counted: 60 }
+const ROUNDS = { warmUp: 4, counted: 40 }
 const PROGRAMS = [
   { what: "a process", tool: "/bin/true", argv: [], goalMs: 3 },
   // Its libraries are loaded before the order, and after it the pages of its data are still new.
