@@ -12,6 +12,9 @@ const LIMITS = {
   statementsOfInvocation: 1_000,
 }
 
+/** Of one unit of a JavaScript string. */
+const UTF8_BYTES_MAX = 3
+
 type PreparedStatement = {
   bind(...values: unknown[]): PreparedStatement
   first(...given: unknown[]): unknown
@@ -108,11 +111,13 @@ function isMethod(value: unknown): value is Method {
 }
 
 function checkStatement(sql: string): void {
+  if (sql.length * UTF8_BYTES_MAX <= LIMITS.statementBytes) return
   limit("the text of a statement", encoder.encode(sql).length, LIMITS.statementBytes)
 }
 
 function checkValues(values: unknown[]): void {
   limit("bound parameters of a statement", values.length, LIMITS.parameters)
+  if (bytesAtMost(values) <= Math.min(LIMITS.valueBytes, LIMITS.rowBytes)) return
   let bytes = 0
   for (const value of values) {
     const own = bytesOf(value)
@@ -120,6 +125,13 @@ function checkValues(values: unknown[]): void {
     bytes += own
   }
   limit("a row", bytes, LIMITS.rowBytes)
+}
+
+/** More than their bytes, and quicker to tell. */
+function bytesAtMost(values: unknown[]): number {
+  return values.reduce((sum: number, value) => {
+    return sum + (typeof value === "string" ? value.length * UTF8_BYTES_MAX : bytesOf(value))
+  }, 0)
 }
 
 function bytesOf(value: unknown): number {
