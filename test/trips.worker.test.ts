@@ -9,7 +9,7 @@ import { probed } from "./support/stand-in-runner.ts"
 import { startTinyRunner } from "./support/tiny-runner.ts"
 import type { Done } from "./support/tiny-runner.ts"
 
-/** What is noted of jobs, and messages that came besides, are dealt with by then. */
+/** What is noted of jobs is dealt with by then. */
 const SETTLE_MS = 600
 
 /** Keys and plans are read, and requests counted, once in some time, whatever is asked meanwhile. */
