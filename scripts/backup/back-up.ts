@@ -1,0 +1,120 @@
+import { existsSync, globSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import type { Dirent } from "node:fs"
+import { constants, copyFile, lstat, mkdir, rename, rm } from "node:fs/promises"
+import { dirname, join, relative } from "node:path"
+import { backup, DatabaseSync } from "node:sqlite"
+import { CliError } from "../local/cli-error.ts"
+import { isSystemError } from "../local/system-error.ts"
+
+/** What a backup did: files that it copied, left since they were there, and removed. */
+export type BackedUp = { copied: number; kept: number; removed: number; bytes: number }
+
+/** A file that says that a folder holds a backup, which the next one may change. */
+const MARK = "lathe-backup.json"
+
+/** D1, then the list of R2's objects, then their bytes: so all that the copied rows name is copied. */
+const DATABASES = ["v3/d1/**/*.sqlite", "v3/r2/**/*.sqlite"]
+
+/**
+ * What is left out: work of the moment, the lock, and objects that only carry what D1 says
+ * (docs/architecture.md). What SQLite has beside its files is in the copies of these.
+ */
+const LEFT_OUT = /\.sqlite(?:-wal|-shm)?$|\.new$/
+const LEFT_OUT_ENTRIES = new Set(["lock", "work", "v3/do"])
+
+/** All pages at once: in steps, it would begin anew whenever the service writes in between. */
+const PAGES_AT_ONCE = 2 ** 31 - 1
+const BUSY_MS_MAX = 30_000
+
+/**
+ * Copies what the service of a state folder keeps, which may run meanwhile, to another folder, whose
+ * earlier backup is whole until this one is. Throws a CliError where there is no such service, or the
+ * folder holds anything but a backup.
+ */
+export async function backUp(stateDir: string, folder: string): Promise<BackedUp> {
+  const databases = DATABASES.flatMap((pattern) => globSync(pattern, { cwd: stateDir }))
+  if (!databases.some((path) => path.startsWith("v3/d1/"))) {
+    throw new CliError(`There is no service in ${stateDir}: set STATE_DIR to that of the service.`)
+  }
+  if (folder === stateDir || folder.startsWith(join(stateDir, "/"))) {
+    throw new CliError(`${folder} is in ${stateDir} itself: name another folder.`)
+  }
+  openFolder(folder)
+  const done: BackedUp = { copied: 0, kept: 0, removed: 0, bytes: 0 }
+  for (const path of databases) count(done, await copyDatabase(stateDir, folder, path))
+  const files = listFiles(stateDir).filter((path) => !LEFT_OUT.test(path))
+  for (const path of files) count(done, await copyOther(stateDir, folder, path))
+  for (const path of databases) await rename(newName(folder, path), join(folder, path))
+  const known = new Set([...databases, ...files, MARK])
+  for (const path of listFiles(folder).filter((each) => !known.has(each))) {
+    await rm(join(folder, path))
+    done.removed += 1
+  }
+  return done
+}
+
+function openFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (!existsSync(join(folder, MARK)) && readdirSync(folder).length > 0) {
+    throw new CliError(`${folder} holds something else than a backup: name an empty folder.`)
+  }
+  const text = JSON.stringify({ begun_at: new Date().toISOString() })
+  writeFileSync(join(folder, MARK), `${text}\n`, { mode: 0o600 })
+}
+
+/** Paths of plain files below a folder, relative to it. */
+function listFiles(folder: string): string[] {
+  function pathOf({ parentPath, name }: Dirent): string {
+    return relative(folder, join(parentPath, name))
+  }
+  function exclude(entry: Dirent): boolean {
+    return LEFT_OUT_ENTRIES.has(pathOf(entry))
+  }
+  const entries = globSync("**/*", { cwd: folder, withFileTypes: true, exclude })
+  return entries.filter((entry) => entry.isFile()).map(pathOf)
+}
+
+function newName(folder: string, path: string): string {
+  return join(folder, `${path}.new`)
+}
+
+/** Copies a database as it is at one moment, by a new name; whoever writes to it goes on. Answers its bytes. */
+async function copyDatabase(stateDir: string, folder: string, path: string): Promise<number> {
+  const target = newName(folder, path)
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  const source = new DatabaseSync(join(stateDir, path), { readOnly: true, timeout: BUSY_MS_MAX })
+  try {
+    await rm(target, { force: true })
+    await backup(source, target, { rate: PAGES_AT_ONCE })
+  } finally {
+    source.close()
+  }
+  return (await lstat(target)).size
+}
+
+/** Copies a file; null where the copy has it. What R2 stores is written once, and has a new name then. */
+async function copyOther(stateDir: string, folder: string, path: string): Promise<number | null> {
+  const [from, target] = [join(stateDir, path), join(folder, path)]
+  try {
+    const { size, mtimeMs } = await lstat(from)
+    const there = await lstat(target).catch(() => null)
+    if (there?.size === size && there.mtimeMs >= mtimeMs) return null
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    await copyFile(from, newName(folder, path), constants.COPYFILE_FICLONE)
+    await rename(newName(folder, path), target)
+    return size
+  } catch (error) {
+    // A service that is running has removed it meanwhile.
+    if (isSystemError(error, "ENOENT")) return null
+    throw error
+  }
+}
+
+function count(done: BackedUp, bytes: number | null): void {
+  if (bytes === null) {
+    done.kept += 1
+    return
+  }
+  done.copied += 1
+  done.bytes += bytes
+}
