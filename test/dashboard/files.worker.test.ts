@@ -31,6 +31,20 @@ describe("the page of files", () => {
     expect(await textOf("/files")).toContain(path)
   })
 
+  it("publishes a file and takes that back, and shows its address and its digest", async () => {
+    const answer = await upload(new File(["abc"], "open.txt"))
+    const path = answer.headers.get("location") ?? ""
+    const digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    expect(await textOf(path)).toContain(digest)
+    const address = `${ORIGIN}/public${path.replace("/files", "")}/open.txt`
+    expect(await textOf(path)).not.toContain(address)
+    const published = await user.submit(`${path}/publish`, {})
+    expect([published.status, published.headers.get("location")]).toEqual([303, path])
+    expect(await textOf(path)).toContain(`href="${address}"`)
+    expect((await user.submit(`${path}/unpublish`, {})).status).toBe(303)
+    expect(await textOf(path)).not.toContain(address)
+  })
+
   it("says at the field why an upload was refused", async () => {
     const answer = await upload(new File([], "empty.txt"))
     expect(answer.status).toBe(422)

@@ -46,6 +46,17 @@ files.get(`${PATH}/:id`, async (c) => {
   )
 })
 
+const PUBLISH = {
+  publish: { method: "POST", said: "The file is published: whoever has its address reads it." },
+  unpublish: { method: "DELETE", said: "The file is no longer published." },
+} as const
+
+files.post(`${PATH}/:id/:act{(?:un)?publish}`, async (c) => {
+  const { method, said } = PUBLISH[c.req.param("act") === "publish" ? "publish" : "unpublish"]
+  valueOf(await c.get("api")(`/files/${pathId(c)}/publish`, z.looseObject({}), { method }))
+  return redirectWith(c, `${PATH}/${pathId(c)}`, said)
+})
+
 files.post(`${PATH}/:id/delete`, async (c) => {
   const answer = await c.get("api")(`/files/${pathId(c)}`, z.object({}), { method: "DELETE" })
   valueOf(answer)

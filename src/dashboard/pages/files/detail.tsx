@@ -73,6 +73,7 @@ function Actions({ file, isStored }: { file: FileRecord; isStored: boolean }) {
           </>
         )}
       </Live>
+      {isStored && <PublishForm file={file} />}
       <form method="post" action={`/files/${file.id}/delete`}>
         <button
           class="button danger"
@@ -85,8 +86,19 @@ function Actions({ file, isStored }: { file: FileRecord; isStored: boolean }) {
   )
 }
 
+function PublishForm({ file: { id, public_url } }: { file: FileRecord }) {
+  const [act, title] =
+    public_url === undefined ? ["publish", "Publish"] : ["unpublish", "Take back from the public"]
+  return (
+    <form method="post" action={`/files/${id}/${act}`}>
+      <button class="button">{title}</button>
+    </form>
+  )
+}
+
 function About({ file, isOpen }: { file: FileRecord; isOpen: boolean }) {
   const { id, ffprobe, source_url: sourceUrl, size_bytes: bytes } = file
+  const { public_url: publicUrl, expires_at: expiresAt, sha256 } = file
   const duration = durationOf(file)
   const reference = `svc_id://${id}`
   return (
@@ -108,9 +120,25 @@ function About({ file, isOpen }: { file: FileRecord; isOpen: boolean }) {
           : []),
         ["Source", file.source],
         ...(sourceUrl === undefined ? [] : [["Imported from", <bdi>{sourceUrl}</bdi>] as const]),
+        ...(sha256 === undefined ? [] : [["SHA-256", <code>{sha256}</code>] as const]),
+        ...(publicUrl === undefined
+          ? []
+          : [["Public address", <PublicAddress url={publicUrl} />] as const]),
         ["Created", <Time at={file.created_at} />],
+        ...(expiresAt === undefined ? [] : [["Removed", <Time at={expiresAt} />] as const]),
       ]}
     />
+  )
+}
+
+function PublicAddress({ url }: { url: string }) {
+  return (
+    <>
+      <a href={url}>
+        <bdi>{url}</bdi>
+      </a>{" "}
+      <CopyButton text={url} />
+    </>
   )
 }
 
