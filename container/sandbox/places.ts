@@ -15,7 +15,7 @@ const REFILL_MS = { some: 250, none: 25 }
 
 type Chosen = { sandbox: Sandbox; form: WaitingForm }
 type Prepared = TaskSandbox & { place: Place }
-type Pool = { tools: readonly PlacedTool[]; prepared: Prepared[] }
+type Pool = { tools: readonly PlacedTool[]; prepared: Prepared[]; wanted: number }
 
 /** The sandboxes of tasks that have not come yet. */
 export type Places = {
@@ -28,14 +28,18 @@ export type Places = {
 }
 
 /**
- * Prepares `settings.placesMax` sandboxes for each pool whose tasks begin with a known tool. What a
- * task takes is made again, one at a time. A sandbox that waits proves itself by its own self-test,
+ * Prepares sandboxes for each pool whose tasks begin with a known tool: one until its first task, then
+ * `settings.placesMax`, so that a service that nobody uses yet is small. What a task takes is made
+ * again, one at a time. A sandbox that waits proves itself by its own self-test,
  * with tools that are loaded already or, where that fails, with launchers; without that, and without
  * namespaces, which are what takes long, there are none.
  */
 export function openPlaces(settings: RunnerSettings): Places {
   const pools = new Map<string, Pool>(
-    Object.entries(toolsOf(settings)).map(([name, tools]) => [name, { tools, prepared: [] }]),
+    Object.entries(toolsOf(settings)).map(([name, tools]) => [
+      name,
+      { tools, prepared: [], wanted: 1 },
+    ]),
   )
   let chosen: Chosen | null = null
   let filling = Promise.resolve()
@@ -43,7 +47,7 @@ export function openPlaces(settings: RunnerSettings): Places {
   let wake = Promise.withResolvers<void>()
   let isClosed = false
   function findLeast(): Pool | undefined {
-    const short = [...pools.values()].filter((each) => each.prepared.length < settings.placesMax)
+    const short = [...pools.values()].filter((each) => each.prepared.length < each.wanted)
     return short.toSorted((one, other) => one.prepared.length - other.prepared.length)[0]
   }
   async function fill(): Promise<void> {
@@ -73,9 +77,11 @@ export function openPlaces(settings: RunnerSettings): Places {
         log("info", "places.tested", { waiting: form, ...took })
       })
     },
-    take(pool) {
-      const prepared = pools.get(pool)?.prepared
-      if (!prepared || chosen === null) return null
+    take(name) {
+      const pool = pools.get(name)
+      if (!pool || chosen === null) return null
+      pool.wanted = settings.placesMax
+      const { prepared } = pool
       const taken = prepared.shift() ?? null
       refill(() => wake.promise)
       void taken?.place.over.then(() => wake.resolve())

@@ -37,6 +37,14 @@ function take(pool: string): TaskSandbox {
   return taken
 }
 
+test("each pool has one place until its first task", async () => {
+  await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(POOLS)
+  for (const pool of ["light", "media"]) {
+    await closeTaskSandbox(await vi.waitFor(() => take(pool), PATIENT), null)
+  }
+  await expect.poll(() => readdir(workDir), PATIENT).toHaveLength(POOLS * settings.placesMax)
+})
+
 test("each pool has its places again, while tasks go on and after them", async () => {
   const taken = [
     await vi.waitFor(() => take("light"), PATIENT),
