@@ -7,6 +7,8 @@ import { atCommand } from "../tools/explain.ts"
 import { commandShares, outputNames } from "../tools/length/shares.ts"
 import { knownDurations, runFfmpeg } from "../tools/run-ffmpeg.ts"
 import type { FinishedRun } from "../tools/run-ffmpeg.ts"
+import { openToolLog } from "../tools/tool-log.ts"
+import type { ToolLog } from "../tools/tool-log.ts"
 import { downloadInputs } from "../transfer/download.ts"
 import { finishOutputs } from "./finish-outputs.ts"
 import { startRunClock } from "./run-clock.ts"
@@ -25,18 +27,21 @@ async function runCommandTask(
   await downloadInputs(context)
   status.phase = "working"
   const runs: FinishedRun[] = []
-  const failed = await runCommands(context, work, (run) => runs.push(run))
-  if (failed) return failed
+  const names = namesByKey(context.order.inputs, work.outputs)
+  const toolLog = openToolLog(context.workspace, names)
+  const failed = await runCommands(context, work, { names, toolLog, runs })
+  if (failed) return { ...failed, log: toolLog.text() }
   const finished = await finishOutputs(context, work.outputs, runs)
-  return "failure" in finished ? finished : { result: { kind: "command", ...finished } }
+  const log = toolLog.text()
+  if ("failure" in finished) return { ...finished, log }
+  return { result: { kind: "command", ...finished }, log }
 }
 
 async function runCommands(
   context: RunContext,
   work: CommandWork,
-  onSuccess: (run: FinishedRun) => void,
+  { names, toolLog, runs }: { names: Map<string, string>; toolLog: ToolLog; runs: FinishedRun[] },
 ): Promise<TaskFailure | null> {
-  const names = namesByKey(context.order.inputs, work.outputs)
   const commands = work.commands.map((words) => substitute(words, names))
   const total = commands.length
   const shares = commandShares(commands, knownDurations(context))
@@ -48,18 +53,20 @@ async function runCommands(
   for (const [index, argv] of commands.entries()) {
     const position = { number: index + 1, total }
     const { from = 0, to = 1 } = shares[index] ?? {}
+    toolLog.begin(position)
     const failed = await runFfmpeg(context, {
       argv,
       position,
       made,
       onSuccess: (run) => {
         for (const name of outputNames(argv)) made.set(name, run.notes.writtenSeconds)
-        onSuccess(run)
+        runs.push(run)
       },
       onSpawn: () => markProcessStarted(context, "ffmpeg"),
       timeLimitMs: clock.leftMs(),
       onFraction: (fraction) => clock.report(from + (to - from) * fraction),
       onDetail: (detail) => clock.tell(detail),
+      onStderrLine: (line) => toolLog.read(line),
     })
     if (failed === "time limit") {
       return callerFailure("time_limit", atCommand(position, clock.describeLimit()))

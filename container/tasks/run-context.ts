@@ -42,8 +42,10 @@ export type RunContext = {
   signal: AbortSignal
 }
 
-/** What a task ends with: its result, or the failure of the caller's work. */
-export type TaskOutcome<Result = TaskResult> = { result: Result } | TaskFailure
+/** What a task ends with: its result, or the failure of the caller's work; and what its tools said. */
+export type TaskOutcome<Result = TaskResult> = ({ result: Result } | TaskFailure) & {
+  log?: string
+}
 
 /** Records, logs and reports that a tool started the task's own work. */
 export function markProcessStarted(context: RunContext, tool: string): void {

@@ -119,25 +119,32 @@ function shorten(text: string | undefined): string {
  */
 export function cleanLines(stderr: string, workspace: string): string[] {
   const lines = stderr
-    .replaceAll(`${workspace}/`, "")
-    .replaceAll(workspace, ".")
     .split(/[\r\n]+/)
-    // eslint-disable-next-line no-control-regex -- control characters are what is taken out
-    .map((line) => line.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, ""))
-    .map((line) => line.replace(/ @ 0x[0-9a-f]+/g, ""))
-    // The runner's own whitelist is longer than the rest of the line.
-    .map((line) => line.replace(/ not on whitelist '[^']*'!?/, " is not read here"))
-    .map((line) => line.slice(0, LINE_LENGTH_MAX))
+    .map((line) => cleanLine(line, workspace).slice(0, LINE_LENGTH_MAX))
     .filter((line) => line.trim() !== "" && !NOISE.some((noise) => noise.test(line)))
-  return [...new Set(hideReasons(lines))]
+  return [...new Set(hideReasons(lines, lines.some(isAboutOutsidePath)))]
+}
+
+/** A line of a tool without control characters, pointers and the path of the workspace. */
+export function cleanLine(line: string, workspace: string): string {
+  return (
+    line
+      .replaceAll(`${workspace}/`, "")
+      .replaceAll(workspace, ".")
+      // eslint-disable-next-line no-control-regex -- control characters are what is taken out
+      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g, "")
+      .replace(/ @ 0x[0-9a-f]+/g, "")
+      // The runner's own whitelist is longer than the rest of the line.
+      .replace(/ not on whitelist '[^']*'!?/, " is not read here")
+  )
 }
 
 /**
  * Hides why a path outside the workspace cannot be opened, in its own line and in that of the file
- * that refers to it, so that callers cannot find out whether it exists.
+ * that refers to it, so that callers cannot find out whether it exists. `isOutside`: whether the tool
+ * said something of such a path, in these lines or in others.
  */
-function hideReasons(lines: readonly string[]): string[] {
-  const isOutside = lines.some(isAboutOutsidePath)
+export function hideReasons(lines: readonly string[], isOutside: boolean): string[] {
   return lines.map((line, index) => {
     const isNameless = NAMELESS_OPENING.test(line) && !NAMED_OPENING.test(lines[index - 1] ?? "")
     if (!isOutside && !isNameless) return line
@@ -147,7 +154,8 @@ function hideReasons(lines: readonly string[]): string[] {
   })
 }
 
-function isAboutOutsidePath(line: string): boolean {
+/** Whether a line says of a path outside the workspace that it cannot be opened, or is. */
+export function isAboutOutsidePath(line: string): boolean {
   const message = line.replace(/^(?:\[[^\]]*\] )+/, "")
   return (OPENING.test(message) || OPENING_REASON.test(message)) && OUTSIDE_PATH.test(message)
 }

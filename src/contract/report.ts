@@ -17,6 +17,9 @@ export const PROBES_BYTES_MAX = 5 * 1024 * 1024
 /** The most outputs that a task reports. */
 export const OUTPUTS_MAX = 100
 
+/** The most bytes that are kept of what the tools of a task said. */
+export const LOG_BYTES_MAX = 64 * 1024
+
 const PROBE_ERROR_LENGTH_MAX = 1000
 
 /**
@@ -41,6 +44,12 @@ export const outputReport = z.object({
 export type OutputReport = z.infer<typeof outputReport>
 
 const count = z.int().nonnegative()
+
+/** What the tools of a task said last, without paths of the machine; none of a kind that keeps none. */
+const log = z
+  .string()
+  .transform((text) => text.slice(-LOG_BYTES_MAX))
+  .optional()
 
 /**
  * What a tool says of its work as it goes on, whether its end is known or not: frames and bytes that
@@ -76,12 +85,14 @@ export const report = z.discriminatedUnion("kind", [
     processing_seconds: z.number().nonnegative(),
     /** What the task made, as the definition of its kind says. */
     result: taskResult,
+    log,
   }),
   moment.extend({
     kind: z.literal("failed"),
     processing_seconds: z.number().nonnegative(),
     blame,
     failure,
+    log,
   }),
   moment.extend({ kind: z.literal("interrupted"), processing_seconds: z.number().nonnegative() }),
 ])

@@ -10,6 +10,7 @@ export const PROBLEMS = {
   forbidden: { status: 403, title: "This is not allowed" },
   invalid_signature: { status: 403, title: "The link is not one of this service" },
   not_found: { status: 404, title: "There is no such thing" },
+  no_log: { status: 404, title: "The job has no log" },
   method_not_allowed: { status: 405, title: "The method is not for this path" },
   request_timeout: { status: 408, title: "The request did not arrive in time" },
   idempotency_conflict: { status: 409, title: "The Idempotency-Key was used for something else" },

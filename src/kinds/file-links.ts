@@ -12,6 +12,11 @@ export function publicUrl(base: string, file: { id: string; name: string }): str
   return `${base.replace(/\/v1$/, "")}/public/${file.id}/${encodeURIComponent(file.name)}`
 }
 
+/** Address of what the tools of a job said. */
+export function logUrl(base: string, jobId: string): string {
+  return `${base}/jobs/${jobId}/log`
+}
+
 /** Address of what a fetch made, its name percent-encoded. */
 export function fetchedUrl(base: string, fetchId: string, name: string): string {
   return `${base}/fetch/${fetchId}/${encodeURIComponent(name)}`

@@ -6,7 +6,14 @@ import { renditionQuality } from "../contract/tasks/render.ts"
 import { STATES } from "../storage/schema/states.ts"
 import type { State } from "../storage/schema/states.ts"
 import { fileUrl } from "./file-links.ts"
-import { dateTime, jobFields, jobFieldSchemas, toDateTime } from "./record-fields.ts"
+import {
+  dateTime,
+  jobFields,
+  jobFieldSchemas,
+  logField,
+  logFieldSchema,
+  toDateTime,
+} from "./record-fields.ts"
 
 const STATUS = {
   waiting: "queued",
@@ -51,6 +58,7 @@ export const jobRecord = z
       .array(z.string())
       .optional()
       .meta({ description: "The error in a sentence, then what the tool that failed said last." }),
+    ...logFieldSchema,
   })
   .meta({ id: "Job" })
 
@@ -60,6 +68,7 @@ type Output = JobResult["outputs"][number]
 
 /** The Job record of a job whose outputs have the addresses that `urlOf` gives. */
 export function viewJobWith(
+  base: string,
   job: Job,
   progress: Progress | null,
   urlOf: (output: Output) => string,
@@ -73,12 +82,13 @@ export function viewJobWith(
     ...jobFields(job, progress),
     ...(job.retryOf !== null && { retry_of: job.retryOf }),
     ...(STATUS[job.state] === "failed" && failureOf(job)),
+    ...logField(base, job),
   }
 }
 
 /** The Job record of a job whose outputs are Files. */
 export function viewJobOfFiles(base: string, job: Job, progress: Progress | null): JobRecord {
-  return viewJobWith(job, progress, ({ fileId, name }) => fileUrl(base, { id: fileId, name }))
+  return viewJobWith(base, job, progress, ({ fileId, name }) => fileUrl(base, { id: fileId, name }))
 }
 
 function failureOf(job: Job): Pick<JobRecord, "error" | "processing_errors"> {

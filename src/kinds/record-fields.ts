@@ -3,6 +3,7 @@ import { failureCode } from "../contract/failure.ts"
 import { progressDetail } from "../contract/report.ts"
 import { warning } from "../contract/warning.ts"
 import type { Progress } from "../rpc.ts"
+import { logUrl } from "./file-links.ts"
 import type { Job } from "../storage/schema/jobs.ts"
 import { STATES } from "../storage/schema/states.ts"
 import type { State } from "../storage/schema/states.ts"
@@ -83,6 +84,17 @@ export function expiryOf({ completedAt, keptMs }: Pick<Job, "completedAt" | "kep
 /** What a record says of the moment from which on it is removed. */
 export function expiryField(expiresAt: number | null): { expires_at?: string } {
   return expiresAt === null ? {} : { expires_at: toDateTime(expiresAt) }
+}
+
+/** What the record of a job says whose tools' words are kept. */
+export const logFieldSchema = {
+  log: z.url().optional().meta({
+    description: "The address of what ffmpeg said of it, its last 64 KB as plain text.",
+  }),
+}
+
+export function logField(base: string, { id, result }: Pick<Job, "id" | "result">) {
+  return result?.hasLog ? { log: logUrl(base, id) } : {}
 }
 
 /** How much of a job is done, in percent; null where that is not known of one that began. */

@@ -80,7 +80,7 @@ export function poolOfTask({ pool, work }: { pool: string | null; work: TaskWork
 
 /** A job of any kind as the Job record. */
 export function viewJob(base: string, job: Job, progress: Progress | null): JobRecord {
-  return viewJobWith(job, progress, (output) => outputUrl(base, job, output))
+  return viewJobWith(base, job, progress, (output) => outputUrl(base, job, output))
 }
 
 /** The record that tells of the end of a job, as GET answers it under the origin that its caller knows. */

@@ -6,6 +6,7 @@ import { OPERATIONS } from "../../src/operations.ts"
 import { ask } from "./caller.ts"
 import type { Caller } from "./caller.ts"
 import { finishFetch, knowMetadata } from "./fetched.ts"
+import { keepLog } from "./kept-log.ts"
 import { finishTranscription } from "./transcribed.ts"
 
 const members = z.array(z.looseObject({ id: z.uuid() }))
@@ -108,6 +109,7 @@ export async function findParameters(caller: Caller, operation: Operation): Prom
     ...name,
     ...Object.fromEntries(texts.map(([field, value]) => [field, String(value)])),
   }
+  if (operation.errors?.includes("no_log")) await keepLog(member.id)
   if (operation.errors?.includes("not_final")) {
     const end = OPERATIONS.find(
       ({ path, errors }) => path.startsWith(collection) && errors?.includes("already_final"),

@@ -53,3 +53,17 @@ describe("a job whose end is not known", () => {
     expect(jobs.at(-1)).not.toHaveProperty("progress_detail")
   })
 })
+
+describe("what ffmpeg said of a command", () => {
+  it("is there at its end, with the figures that filters print", async () => {
+    const filters = "loudnorm=print_format=json"
+    const id = await create(`ffmpeg -f lavfi -i sine=d=1 -af ${filters} -c:a aac {{out_1}}`)
+    const answer = await call(`/commands/${id}`, { headers: { prefer: "wait=30" } })
+    const { log } = z.looseObject({ log: z.url() }).parse(await answer.json())
+    expect(log).toBe(`${service.origin}/v1/jobs/${id}/log`)
+    const text = await (await fetch(log, { headers: { "x-api-key": key } })).text()
+    const json = /\{\n[^{}]*\}/.exec(text)?.[0] ?? ""
+    expect(JSON.parse(json)).toHaveProperty("input_i")
+    expect(text).not.toContain(service.stateDir)
+  })
+})

@@ -2,7 +2,14 @@ import { z } from "zod"
 import type { Progress } from "../../rpc.ts"
 import type { Job, JobResult } from "../../storage/schema/jobs.ts"
 import { fileUrl, memberRecord, viewMember } from "../file-links.ts"
-import { jobFields, jobFieldSchemas, recordHead, recordHeadSchemas } from "../record-fields.ts"
+import {
+  jobFields,
+  jobFieldSchemas,
+  logField,
+  logFieldSchema,
+  recordHead,
+  recordHeadSchemas,
+} from "../record-fields.ts"
 
 const originalRequest = z.looseObject({
   input_files: z.record(z.string(), z.string()).optional(),
@@ -32,6 +39,7 @@ export const commandRecord = z
     total_processing_seconds: z.number().min(0),
     processing_errors: z.array(z.string()).optional(),
     ...jobFieldSchemas,
+    ...logFieldSchema,
   })
   .meta({ id: "Command" })
 
@@ -43,12 +51,16 @@ export function viewCommand(base: string, job: Job, progress: Progress | null): 
   return {
     ...head,
     original_request: request,
-    output_files: job.result ? viewOutputs(base, job.result) : (request.output_files ?? {}),
+    output_files:
+      job.result && head.status === "success"
+        ? viewOutputs(base, job.result)
+        : (request.output_files ?? {}),
     total_processing_seconds: job.processingMs / 1000,
     ...(head.status === "failed" && {
       processing_errors: [job.errorMessage ?? "The job failed.", ...(job.errorLines ?? [])],
     }),
     ...jobFields(job, progress),
+    ...logField(base, job),
   }
 }
 

@@ -20,6 +20,7 @@ import type { CountedEnd } from "../../storage/usage.ts"
 import { wholeSnapshot } from "../../storage/whole-rows.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 import { enqueueDelivery, makeEndDelivery } from "../webhooks/outbox.ts"
+import { keepLog } from "./keep-log.ts"
 import { noteEnd } from "./note-end.ts"
 import { jobFailure } from "./input-failures.ts"
 import { endTransition, readReport, reportTransition } from "./transitions.ts"
@@ -77,7 +78,7 @@ export async function settle(
   const { applied, taskIds, snapshot } = await transitionJob(env, run, (read) => {
     const counting = readReport(read, received)
     isInvalid = counting === null
-    const transition = counting && reportTransition(read, counting)
+    const transition = counting && keepLog(read, counting, reportTransition(read, counting))
     const set = transition?.tasks.find(({ id }) => id === taskId)?.set
     isOver = set?.state !== undefined && isFinal(set.state)
     return transition

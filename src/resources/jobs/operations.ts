@@ -19,6 +19,7 @@ import { findJob, listJobs } from "../../storage/jobs.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import { collectionOperations, locationOf, readId } from "../../http/collection.ts"
+import { answerLog } from "./log.ts"
 import { EVENT_HEADERS, lastEventOf, streamEvents } from "./events.ts"
 
 /** A stream ends by then, so that its caller is authenticated again; clients reconnect by themselves. */
@@ -63,6 +64,23 @@ export const jobOperations: Operation[] = [
     errors: ["not_found"],
     example: { id: EXAMPLE_ID },
     handle: followEvents,
+  }),
+  operation({
+    method: "get",
+    path: "/jobs/{id}/log",
+    operationId: "getJobLog",
+    summary: "Get what ffmpeg said of a command, the last 64 KB",
+    tag: "jobs",
+    query: NO_QUERY,
+    answer: {
+      status: 200,
+      description: "The lines as ffmpeg wrote them, with keys in the place of names.",
+      schema: null,
+      mediaType: "text/plain",
+    },
+    errors: ["not_found", "no_log"],
+    example: { id: EXAMPLE_ID },
+    handle: async (c) => await answerLog(c, await find(c)),
   }),
   operation({
     method: "post",

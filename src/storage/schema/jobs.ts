@@ -123,6 +123,8 @@ export type JobResult = {
     /** The members of a bundle; lists leave them out where they are many. */
     files?: Omit<Member, "crc32">[]
   }[]
+  /** Whether what its tools said is kept with a task of it, also of a job that failed. */
+  hasLog?: boolean
   /** What a fetch found beside its outputs. */
   fetched?: Fetched
   /** What a lookup found. */

@@ -20,7 +20,7 @@ export const tasks = sqliteTable(
     work: text("work", { mode: "json" }).$type<TaskWork>().notNull(),
     /** Where the whole work is when it is too large; `work` then has its kind and its outputs. */
     workObjectKey: text("work_object_key"),
-    /** What it reported, kept until the last task of its job is done. */
+    /** What it reported, kept until the last task of its job is done; its tools' log for longer. */
     result: text("result", { mode: "json" }).$type<TaskResult>(),
     /** Where the whole result is when it is too large; `result` then has its kind. */
     resultObjectKey: text("result_object_key"),

@@ -48,6 +48,7 @@ async function countRows(table: string, column: string, id: string) {
 const ROUTES = [
   ["GET", ""],
   ["GET", "/events"],
+  ["GET", "/log"],
   ["POST", "/cancel"],
   ["POST", "/retry"],
   ["DELETE", ""],

@@ -107,7 +107,7 @@ export function JobAction(props: {
 }
 
 function About({ job }: { job: JobRecord }) {
-  const { id, retry_of: before } = job
+  const { id, log, retry_of: before } = job
   return (
     <Facts
       rows={[
@@ -124,6 +124,9 @@ function About({ job }: { job: JobRecord }) {
         ["Started", <Time at={job.started_at} />],
         ["Ran for", ranFor(job)],
         ["Completed", <Time at={job.completed_at} />],
+        ...(log === undefined
+          ? []
+          : [["What ffmpeg said", <a href={`/v1/jobs/${id}/log`}>log</a>] as const]),
         ...(before === undefined
           ? []
           : [["Again of", <a href={`/jobs/${before}`}>{before}</a>] as const]),

@@ -106,7 +106,7 @@ describe("the length of what filters make", () => {
 
   test.for<[string, number | null]>([
     ["atempo=2.0", 50],
-    ["atempo=2.0,atempo=1.5,volume=2", 100 / 3],
+    ["atempo=2.0,atempo=1.25,volume=2", 40],
     ["rubberband=tempo=0.5", 200],
     ["asetrate=44100*1.25,aresample=44100", 80],
     ["adelay=2000|1500", 102],
@@ -116,7 +116,7 @@ describe("the length of what filters make", () => {
     ["silenceremove=1", null],
   ])("-af %s: %s seconds", ([graph, seconds]) => {
     const expected = expectedOf(`-i a.mp4 -vn -filter:a ${graph} out.mp3`)
-    expect(expected).toEqual(seconds === null ? null : expect.closeTo(seconds))
+    expect(expected).toBe(seconds)
   })
 
   test.for<[string, number | null]>([

@@ -1,0 +1,116 @@
+import { env } from "cloudflare:workers"
+import { beforeAll, describe, expect, it } from "vitest"
+import { BOOT, startTask } from "../../support/bundle.ts"
+import type { RunningTask } from "../../support/bundle.ts"
+import { ask, makeCaller } from "../../support/caller.ts"
+import type { Caller } from "../../support/caller.ts"
+
+const OUTPUT = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
+const RESULT = { kind: "command", outputs: [OUTPUT] }
+const FAILURE = { code: "command_failed", message: "ffmpeg failed.", lines: [] }
+const LOG = 'Output #0\n{\n\t"input_i" : "-27.61"\n}\n<script>alert(1)</script> ä\n'
+
+let caller: Caller
+let stranger: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("logs")
+  stranger = await makeCaller("a stranger to logs")
+})
+
+/** A command that a runner ended, with what it reports beside. */
+async function end(report: object): Promise<RunningTask> {
+  const task = await startTask(caller, { out_1: "a.mp4" })
+  const moment = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }
+  const body = JSON.stringify({ ...moment, ...report })
+  const answer = await task.call("/reports", { method: "POST", body })
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+  return task
+}
+
+async function read(path: string): Promise<Record<string, unknown>> {
+  return await (await caller.call(path)).json()
+}
+
+describe("the log of a job", () => {
+  it.each([
+    ["succeeded", { kind: "finished", result: RESULT }, "success"],
+    ["failed by its caller", { kind: "failed", blame: "caller", failure: FAILURE }, "failed"],
+  ])(
+    "that %s is what its runner reported, at the address in its records",
+    async (_, report, status) => {
+      const { jobId } = await end({ ...report, log: LOG })
+      const url = `https://lathe.test/v1/jobs/${jobId}/log`
+      expect(await read(`/commands/${jobId}`)).toMatchObject({ status, log: url })
+      expect(await read(`/jobs/${jobId}`)).toMatchObject({ log: url })
+      const answer = await ask(url, { headers: { "x-api-key": caller.key } })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8")
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff")
+      expect(answer.headers.get("cache-control")).toContain("no-store")
+      expect(await answer.text()).toBe(LOG)
+      const head = await caller.call(`/jobs/${jobId}/log`, { method: "HEAD" })
+      expect([head.status, await head.text()]).toEqual([200, ""])
+    },
+  )
+
+  it("shows the files to come of one that failed, as one without a log does", async () => {
+    const { jobId } = await end({ kind: "failed", blame: "caller", failure: FAILURE, log: LOG })
+    expect(await read(`/commands/${jobId}`)).toMatchObject({ output_files: { out_1: "a.mp4" } })
+    expect(await read(`/jobs/${jobId}`)).toMatchObject({ outputs: [] })
+  })
+
+  it("may be empty", async () => {
+    const { jobId } = await end({ kind: "finished", result: RESULT, log: "" })
+    const answer = await caller.call(`/jobs/${jobId}/log`)
+    expect([answer.status, await answer.text()]).toEqual([200, ""])
+  })
+
+  it("has its last 64 KB, of which R2 has what a row should not", async () => {
+    const lines = Array.from({ length: 9000 }, (_, at) => `crop=${at}\n`).join("")
+    const { jobId } = await end({ kind: "finished", result: RESULT, log: lines })
+    const text = await (await caller.call(`/jobs/${jobId}/log`)).text()
+    expect(text).toHaveLength(64 * 1024)
+    expect(lines.endsWith(text)).toBe(true)
+    const row = env.DB.prepare("select length(result) as n from tasks where job_id = ?")
+    expect(await row.bind(jobId).first<number>("n")).toBeLessThan(100)
+    expect((await caller.call(`/jobs/${jobId}`, { method: "DELETE" })).status).toBe(200)
+    const garbage = env.DB.prepare("select count(*) as n from garbage where prefix like ?")
+    expect(await garbage.bind(`%${jobId}%`).first("n")).toBe(1)
+  })
+
+  it("is a 404 with the code no_log where there is none yet, or none at all", async () => {
+    const { jobId } = await startTask(caller, { out_1: "a.mp4" })
+    const early = await caller.call(`/jobs/${jobId}/log`)
+    expect(early.status).toBe(404)
+    expect(await early.json()).toMatchObject({
+      code: "no_log",
+      message: expect.stringContaining("is not over"),
+    })
+    const { jobId: silent } = await end({ kind: "finished", result: RESULT })
+    expect(await read(`/jobs/${silent}`)).not.toHaveProperty("log")
+    const never = await caller.call(`/jobs/${silent}/log`)
+    expect([never.status, await never.json()]).toMatchObject([404, { code: "no_log" }])
+  })
+
+  it("goes with its job, and is nobody else's", async () => {
+    const { jobId } = await end({ kind: "finished", result: RESULT, log: LOG })
+    const path = `/jobs/${jobId}/log`
+    expect((await ask(`/v1${path}`)).status).toBe(401)
+    for (const answer of [await stranger.call(path), await caller.call("/jobs/7/log")]) {
+      expect([answer.status, await answer.json()]).toMatchObject([404, { code: "not_found" }])
+    }
+    expect((await caller.call(`/jobs/${jobId}`, { method: "DELETE" })).status).toBe(200)
+    const gone = await caller.call(path)
+    expect([gone.status, await gone.json()]).toMatchObject([404, { code: "not_found" }])
+    const rows = env.DB.prepare("select count(*) as n from tasks where job_id = ?").bind(jobId)
+    expect(await rows.first("n")).toBe(0)
+  })
+
+  it("of a run that is to be done again is not kept", async () => {
+    const report = { kind: "failed", blame: "ours", failure: { ...FAILURE, code: "internal" } }
+    const { jobId } = await end({ ...report, log: LOG })
+    const answer = await caller.call(`/jobs/${jobId}/log`)
+    expect([answer.status, await answer.json()]).toMatchObject([404, { code: "no_log" }])
+  })
+})

@@ -1,0 +1,13 @@
+import { env } from "cloudflare:workers"
+
+/** Keeps a log of a job as if its runner had reported one. */
+export async function keepLog(jobId: string): Promise<void> {
+  const result = JSON.stringify({ kind: "command", log: "a line\n" })
+  await env.DB.batch([
+    env.DB.prepare("update tasks set result = ? where job_id = ?").bind(result, jobId),
+    env.DB.prepare("update jobs set result = ? where id = ?").bind(
+      JSON.stringify({ outputs: [], hasLog: true }),
+      jobId,
+    ),
+  ])
+}
