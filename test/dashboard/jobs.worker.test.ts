@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { databaseOf } from "../../src/storage/database.ts"
 import { findJob } from "../../src/storage/jobs.ts"
+import { keepLog } from "../support/kept-log.ts"
 import { signIn } from "../support/signed-in.ts"
 import type { SignedInCaller } from "../support/signed-in.ts"
 import { endTask } from "../support/tasks.ts"
@@ -51,6 +52,14 @@ describe("the pages of jobs", () => {
     const path = again.headers.get("location") ?? ""
     expect(path).toMatch(/^\/jobs\/[0-9a-f-]{36}$/)
     expect(await textOf(path)).toContain(`href="/jobs/${id}"`)
+  })
+
+  it("link to what ffmpeg said, which a session may read", async () => {
+    const id = await create()
+    expect(await textOf(`/jobs/${id}`)).not.toContain("What ffmpeg said")
+    await keepLog(id)
+    expect(await textOf(`/jobs/${id}`)).toContain(`href="/v1/jobs/${id}/log"`)
+    expect(await textOf(`/v1/jobs/${id}/log`)).toBe("a line\n")
   })
 
   it("say why a job failed, in the words of the tool", async () => {

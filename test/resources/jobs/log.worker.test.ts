@@ -19,8 +19,8 @@ beforeAll(async () => {
 })
 
 /** A command that a runner ended, with what it reports beside. */
-async function end(report: object): Promise<RunningTask> {
-  const task = await startTask(caller, { out_1: "a.mp4" })
+async function end(report: object, webhookUrl: string | null = null): Promise<RunningTask> {
+  const task = await startTask(caller, { out_1: "a.mp4" }, { webhookUrl })
   const moment = { boot: BOOT, at: new Date().toISOString(), processing_seconds: 1 }
   const body = JSON.stringify({ ...moment, ...report })
   const answer = await task.call("/reports", { method: "POST", body })
@@ -58,6 +58,15 @@ describe("the log of a job", () => {
     const { jobId } = await end({ kind: "failed", blame: "caller", failure: FAILURE, log: LOG })
     expect(await read(`/commands/${jobId}`)).toMatchObject({ output_files: { out_1: "a.mp4" } })
     expect(await read(`/jobs/${jobId}`)).toMatchObject({ outputs: [] })
+  })
+
+  it("is named by the webhook that tells of the end", async () => {
+    const report = { kind: "finished", result: RESULT, log: LOG }
+    const { jobId } = await end(report, "https://hooks.example/ended")
+    const row = env.DB.prepare("select body from deliveries where job_id = ?").bind(jobId)
+    expect(JSON.parse((await row.first<string>("body")) ?? "")).toMatchObject({
+      data: { id: jobId, log: `https://lathe.test/v1/jobs/${jobId}/log` },
+    })
   })
 
   it("may be empty", async () => {
