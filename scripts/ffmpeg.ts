@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util"
+import { writeFileSync } from "node:fs"
 import { findDifferences, toMarkdown } from "./ffmpeg/differences.ts"
 import { describeProbes, findDifferentProbes, readVersion } from "./ffmpeg/probes.ts"
 import { makeSamples } from "./ffmpeg/samples.ts"
+import { readFacts } from "./ffmpeg/facts.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { mediaTools } from "./local/media-tools.ts"
 import { makeTempFolder } from "./local/temp-folder.ts"
@@ -10,14 +12,23 @@ const USAGE = `Usage: npm run ffmpeg -- TASK
 differences [HAS] [LACKS]  prints what one ffmpeg has and another lacks: the system's, and that which
                            Lathe uses.
 probes [FFPROBE]           has Lathe's ffmpeg write a file by each encoder and each muxer, and prints
-                           where its ffprobe and another of the same version, the system's, differ.`
+                           where its ffprobe and another of the same version, the system's, differ.
+facts [PROGRAM] [FILE]     writes down what an ffmpeg knows: by default Lathe's, where commands of a
+                           deployment are judged by it.`
+
+const IMAGE_FACTS = "src/kinds/command/facts/image.json"
 
 await runScript(async () => {
   const [task, first, second, ...more] = readWords()
   if (task === "differences" && more.length === 0) await printDifferences(first, second)
   else if (task === "probes" && second === undefined) await printProbes(first)
+  else if (task === "facts" && more.length === 0) await writeFacts(first, second)
   else throw new CliError(USAGE)
 })
+
+async function writeFacts(program = mediaTools().ffmpeg, path = IMAGE_FACTS): Promise<void> {
+  writeFileSync(path, `${JSON.stringify(await readFacts(program), null, 2)}\n`)
+}
 
 async function printDifferences(has = "ffmpeg", lacks = mediaTools().ffmpeg): Promise<void> {
   refuseOne(has, lacks)

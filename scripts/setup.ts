@@ -3,6 +3,7 @@ import { CliError, runScript } from "./local/cli-error.ts"
 import { bubblewrap } from "./setup/bubblewrap.ts"
 import { ensureBuilt } from "./setup/build.ts"
 import { ffmpeg } from "./setup/ffmpeg.ts"
+import { ffmpegFacts } from "./setup/ffmpeg-facts.ts"
 import { launcher } from "./setup/launcher.ts"
 import { ensureOwnFfmpeg } from "./setup/own-ffmpeg.ts"
 import { ensureSpeech } from "./setup/speech.ts"
@@ -12,6 +13,7 @@ import { ytDlp } from "./setup/yt-dlp.ts"
 /** Installs and bundles whatever the service needs and lacks. */
 export async function ensureSetUp(): Promise<void> {
   await ensureTools()
+  await tryStep(ffmpegFacts, "Lathe goes on without it, and finds more mistakes of commands late.")
   ensureBuilt()
 }
 
@@ -27,9 +29,11 @@ export async function ensureTools(): Promise<void> {
 
 if (import.meta.main) {
   await runScript(async () => {
-    const wantsFfmpeg = readFlag()
+    if (readFlag()) {
+      await ensureTools()
+      await ensureOwnFfmpeg()
+    }
     await ensureSetUp()
-    if (wantsFfmpeg) await ensureOwnFfmpeg()
     console.log("Lathe is set up.")
   })
 }

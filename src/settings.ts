@@ -59,6 +59,8 @@ export const settings = z.object({
   LINK_SECONDS: count.default(300),
   /** Hosts (`host` or `host:port`, by commas) that user URLs may name though they are not public. */
   ALLOWED_PRIVATE_HOSTS: z.string().default(""),
+  /** What the ffmpeg that runs commands knows, as src/kinds/command/facts/deployed.ts reads it. */
+  FFMPEG_FACTS: z.string().min(1).default("image"),
   /** Hosts that media may be fetched from, with all below them, by commas; empty: every public one. */
   FETCH_SITES: z
     .string()

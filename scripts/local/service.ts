@@ -5,11 +5,13 @@ import { settingNames, settings, workerSecretNames } from "../../src/settings.ts
 import type { RuntimeRecord } from "./runtime-record.ts"
 import { CliError } from "./cli-error.ts"
 import { pickVariables } from "./environment.ts"
+import { readNotedFacts } from "./ffmpeg-facts.ts"
 import { untilHealthy } from "./health.ts"
 import { lockStateDir } from "./lock.ts"
 import { log } from "./log.ts"
 import type { ServiceConfig } from "./service-config.ts"
 import { startFront } from "./front/start.ts"
+import { mediaTools } from "./media-tools.ts"
 import { freePort } from "./ports.ts"
 import { requireSandbox } from "./sandbox-health.ts"
 import { startRunner } from "./runner-process.ts"
@@ -118,6 +120,7 @@ function bindingsFor(
     ANNOUNCE_TOKEN: endpoint.announceToken,
     RUNNER_CAPACITY: String(config.runnerCapacity),
     IO_ORIGIN: ioOrigin(config),
+    FFMPEG_FACTS: process.env["FFMPEG_FACTS"] ?? readNotedFacts(mediaTools().ffmpeg),
   }
   const problems = problemsOfSettings({ ...process.env, ...bindings })
   if (problems.length > 0) throw new CliError(`A setting is not right. ${problems.join(" ")}`)

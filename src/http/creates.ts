@@ -7,9 +7,11 @@ import type {
   FoundInput,
   InputReference,
   JsonKind,
+  JudgeFacts,
   Kind,
 } from "../kinds/kind.ts"
 import { newId } from "../ids.ts"
+import { knownFfmpeg } from "../kinds/command/facts/deployed.ts"
 import { PRIORITY_DEFAULT } from "../kinds/create-fields.ts"
 import type { ImportUrl } from "../kinds/import-url.ts"
 import { judgeInput, readReference } from "../kinds/reference.ts"
@@ -144,6 +146,7 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable), upload)
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
   const oversized = await judgeRoom(c, kind, inputs)
+  const deployment = await judgeFacts(c)
   const urls = kind.urls?.(usable) ?? []
   const webhooks = kind.webhooks?.(usable) ?? webhooksOf(body)
   return {
@@ -154,7 +157,7 @@ async function judgeFields<Input extends CreateRequest, Usable>(
       ...unreadable,
       ...unusable,
       ...oversized,
-      ...kind.judge(usable, inputs, malformed, deploymentFacts(c)),
+      ...kind.judge(usable, inputs, malformed, deployment),
     ],
     inputs,
   }
@@ -238,6 +241,10 @@ function webhooksOf(body: object): { field: string; url: string }[] {
     const url = named.get(field)
     return typeof url === "string" ? [{ field, url }] : []
   })
+}
+
+async function judgeFacts(c: AppContext): Promise<JudgeFacts> {
+  return { ...deploymentFacts(c), ffmpeg: await knownFfmpeg(settingsOf(c.env).FFMPEG_FACTS) }
 }
 
 function deploymentFacts(c: AppContext): DeploymentFacts {

@@ -12,6 +12,7 @@ import type { File } from "../storage/schema/files.ts"
 import type { Job, JobResult } from "../storage/schema/jobs.ts"
 import type { Task } from "../storage/schema/tasks.ts"
 import type { JobSnapshot } from "../storage/transitions.ts"
+import type { Known } from "./command/facts/known.ts"
 import type { InputSource } from "./sources.ts"
 
 /** What a task stored and reported, parsed by the definition of its kind. */
@@ -85,6 +86,12 @@ export type FoundInput = {
 /** What its operator gave a deployment that requests may name. */
 export type DeploymentFacts = { speechModels: SpeechModels }
 
+/** What requests are judged by beside what they say. */
+export type JudgeFacts = DeploymentFacts & {
+  /** What the ffmpeg that runs commands knows; null where that is not known. */
+  ffmpeg: Known | null
+}
+
 /** What a plan is made from beside the request. */
 export type PlanFacts = JobFacts &
   DeploymentFacts & {
@@ -144,7 +151,7 @@ export type JsonKind<
     request: Usable,
     inputs: FoundInput[],
     malformed: ReadonlySet<string>,
-    deployment: DeploymentFacts,
+    deployment: JudgeFacts,
   ): Fault[]
   /** What validation shows of a request beside its faults; a kind without it has no validation. */
   preview?: {

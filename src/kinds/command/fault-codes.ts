@@ -7,7 +7,6 @@ export type FaultCode =
   | "invalid_field"
   | "invalid_name"
   | "name_taken"
-  | "unknown_key"
   | "unused_output"
   | "not_ffmpeg"
   | "empty_command"

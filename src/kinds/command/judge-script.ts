@@ -1,16 +1,25 @@
 import { inputName } from "../../contract/task.ts"
 import { substitute } from "../../contract/tasks/command.ts"
+import { isId } from "../../ids.ts"
 import type { FoundInput } from "../kind.ts"
 import type { CommandFault } from "./fault-codes.ts"
 import { judgeKeys } from "./keys.ts"
 import { judgeOutputNames } from "./output-names.ts"
+import { checkByFacts } from "./facts/check-command.ts"
+import type { Known } from "./facts/known.ts"
 import { checkCommand } from "./policy/check.ts"
+import type { FileUse } from "./policy/file-names.ts"
+import type { Refusal } from "./policy/refusal.ts"
 import type { Terms } from "./policy/terms.ts"
 import { judgeSeeks } from "./seeks.ts"
 import type { KeyNames, Script } from "./script.ts"
 
 /** Everything wrong with what commands do: names of outputs, words, and where they seek. */
-export function judgeScript(script: Script, inputs: readonly FoundInput[]): CommandFault[] {
+export function judgeScript(
+  script: Script,
+  inputs: readonly FoundInput[],
+  ffmpeg: Known | null,
+): CommandFault[] {
   const given = {
     inputs: workspaceNames(script.inputKeys, inputs),
     guessed: new Set(inputs.flatMap(({ key, source }) => (source ? [key] : []))),
@@ -27,8 +36,17 @@ export function judgeScript(script: Script, inputs: readonly FoundInput[]): Comm
     ...misnamed,
     ...unreadable,
     ...(areKeysKnown ? judgeKeys(readable, script) : []),
-    ...readable.flatMap(({ field, words }) => {
-      return refusals(words, names, script.terms).map((refusal) => ({ field, ...refusal }))
+    ...readable.flatMap(({ field, words }, place) => {
+      const areNamed = misnamed.length === 0
+      const isFirst = place === 0 && unreadable.length === 0
+      const found = refusals(words, names, {
+        terms: script.terms,
+        inputs,
+        ffmpeg,
+        isFirst,
+        areNamed,
+      })
+      return found.map((refusal) => ({ field, ...refusal }))
     }),
     ...readable.flatMap((line) => judgeSeeks(line, names, inputs)),
   ]
@@ -55,18 +73,67 @@ function usableNames({ outputs }: Script, misnamed: CommandFault[]): Map<string,
   return new Map(outputs.map(({ key, name, field }) => [key, refused.has(field) ? key : name]))
 }
 
-function refusals(words: readonly string[], names: KeyNames, terms: Terms) {
+type Judging = {
+  terms: Terms
+  inputs: readonly FoundInput[]
+  ffmpeg: Known | null
+  /** Whether no command before it may have written files. */
+  isFirst: boolean
+  /** Whether all outputs have the names that they will have. */
+  areNamed: boolean
+}
+
+/** What the policy refuses, and else what ffmpeg itself would. */
+function refusals(
+  words: readonly string[],
+  names: KeyNames,
+  { terms, inputs: found, ffmpeg, isFirst, areNamed }: Judging,
+): Refusal[] {
   const { inputs, guessed, outputs } = names
   // An undeclared key is reported by judgeKeys, so its name is not judged as well.
   const named = substitute(words, {
     get: (key) => inputs.get(key) ?? outputs.get(key) ?? (/^\w+$/.test(key) ? key : undefined),
   })
   const inputNames = new Set(inputs.values())
-  return checkCommand(named, {
+  const refused = checkCommand(named, {
     inputs: { has: (name: string) => inputNames.has(name) || mayBeInput(guessed, name) },
     outputs: new Set(outputs.values()),
     terms,
+    ...(isFirst && {
+      insteadOfAbsent: (name, use) => insteadOfAbsent(name, use, { terms, found, words }),
+    }),
   })
+  // Placeholders of keys that nobody declared stand in the words as they are.
+  if (!ffmpeg || words.some((word) => /\{\{/.test(word) && named.includes(word))) return refused
+  const probes = found.flatMap(({ key, file }) =>
+    file?.probe ? [[inputs.get(key) ?? key, file.probe] as const] : [],
+  )
+  const said = new Set(refused.map(({ option }) => option))
+  const more = checkByFacts(named, ffmpeg, new Map(probes))
+  return [
+    ...refused,
+    ...more.filter(({ option }) => (option === undefined ? areNamed : !said.has(option))),
+  ]
+}
+
+/** Uses of files that were there before the command. */
+const READING = new Set<FileUse>(["input", "read", "font"])
+
+function insteadOfAbsent(
+  name: string,
+  use: FileUse,
+  { terms, found, words }: { terms: Terms; found: readonly FoundInput[]; words: readonly string[] },
+): string | null {
+  // A key that nobody declared is told of as such.
+  if (words.some((word) => word.includes(`{{${name}}}`))) return null
+  // Patterns name several files, keys are told of elsewhere, and fonts have names of their own.
+  if (!READING.has(use) || /[%*?[]/.test(name) || /^(?:in|out)_\w+$/.test(name)) return null
+  if (use === "font" && !/\.(?:ttf|otf|ttc|woff2?)$/i.test(name)) return null
+  if (use === "input" && terms.giveInput === null) return null
+  const meant = found.find(({ file, source }) => (file?.name ?? source?.name) === name)
+  if (meant) return `it is the file of ${meant.field}, so write {{${meant.key}}} here`
+  if (isId(name)) return `it is an id: give svc_id://${name} as an input, and write its key here`
+  return use === "input" ? terms.giveInput : terms.giveFile
 }
 
 /** Whether a file of this name may be an input whose extension is not known yet. */

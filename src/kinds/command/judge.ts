@@ -1,5 +1,5 @@
 import type { Fault } from "../../faults.ts"
-import type { FoundInput } from "../kind.ts"
+import type { FoundInput, JudgeFacts } from "../kind.ts"
 import type { CommandFault } from "./fault-codes.ts"
 import { readLine } from "./lines.ts"
 import type { Line } from "./lines.ts"
@@ -16,8 +16,9 @@ export function judgeCommand(
   request: CommandPart,
   inputs: FoundInput[],
   malformed: ReadonlySet<string> = new Set(),
+  { ffmpeg }: Pick<JudgeFacts, "ffmpeg"> = { ffmpeg: null },
 ): Fault[] {
-  const faults = [...judgeFields(request), ...judgeScript(scriptOf(request), inputs)]
+  const faults = [...judgeFields(request), ...judgeScript(scriptOf(request), inputs, ffmpeg)]
   if (!malformed.has("input_files") && !malformed.has("output_files")) return faults
   return faults.filter(({ code }) => !FAULTS_OF_KEYS.has(code))
 }

@@ -5,7 +5,7 @@ import type { CommandFault } from "../command/fault-codes.ts"
 import { checkOutputName } from "../command/output-names.ts"
 import { quote } from "../command/policy/refusal.ts"
 import { judgeScript } from "../command/judge-script.ts"
-import type { FoundInput } from "../kind.ts"
+import type { FoundInput, JudgeFacts } from "../kind.ts"
 import { judgeWebhooks } from "../webhook-fields.ts"
 import { isWritten } from "./find-output.ts"
 import { readRequest } from "./read-request.ts"
@@ -17,11 +17,12 @@ export function judgeFfmpeg(
   request: UsableFfmpeg,
   inputs: FoundInput[],
   malformed: ReadonlySet<string> = new Set(),
+  { ffmpeg }: Pick<JudgeFacts, "ffmpeg"> = { ffmpeg: null },
 ): Fault[] {
   const webhooks = judgeWebhooks(request)
   if (request.command === undefined) return webhooks
   const read = readRequest(request)
-  const faults = judgeScript(read.script, inputs)
+  const faults = judgeScript(read.script, inputs, ffmpeg)
   if (malformed.has("output_filename")) {
     return [...webhooks, ...faults.filter(({ code }) => code !== "no_output")]
   }

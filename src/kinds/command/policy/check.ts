@@ -7,6 +7,7 @@ import { isGlobal } from "./options.ts"
 import { readCommand } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import type { Refusal } from "./refusal.ts"
+import { checkSlips } from "./slips.ts"
 import type { Terms } from "./terms.ts"
 import { readPairs, readToken } from "./tokens.ts"
 
@@ -20,6 +21,8 @@ const REFUSALS_MAX = 100
  * in the place of keys. The sandbox is what holds; this says beforehand what could only fail there.
  */
 export function checkCommand(words: readonly string[], names: WorkspaceNames): Refusal[] {
+  const slips = checkSlips(words)
+  if (slips.length > 0) return slips.slice(0, REFUSALS_MAX)
   const command = readCommand(words)
   return [
     ...command.files.flatMap((file) => checkFile(file, names)),

@@ -11,6 +11,8 @@ export type WorkspaceNames = {
   inputs: Pick<ReadonlySet<string>, "has">
   outputs: ReadonlySet<string>
   terms: Terms
+  /** What to write in the place of a plain name that no file has; null where one may have it. */
+  insteadOfAbsent?: (name: string, use: FileUse) => string | null
 }
 
 type Fault = Pick<Refusal, "code" | "message">
@@ -18,6 +20,9 @@ type Fault = Pick<Refusal, "code" | "message">
 const SAFE_NAME = /^[\p{L}\p{N}\p{M}_()+@%$*?](?:[\p{L}\p{N}\p{M} ._()+@%$*?-]*)$/u
 /** Names of inputs may be globs with sets of characters too. */
 const SAFE_PATTERN = /^[\p{L}\p{N}\p{M}_()+@%$*?[](?:[\p{L}\p{N}\p{M} ._()+@%$*?!\][-]*)$/u
+
+/** A path of Windows, whose backslashes a shell would have taken, or of a home. */
+const OF_OWN_MACHINE = /^[a-z]:[^,;]|^(?:\/(?:home|Users|Volumes|mnt|root|tmp|media|data)|~)\//i
 
 const CLIMBS = /(?:^|[^\p{L}\p{N}._-])\.\.(?:[/\\]|$)/u
 
@@ -48,8 +53,16 @@ export function judgeFile(value: string, use: FileUse, names: WorkspaceNames): F
   if (names.inputs.has(name)) return writes ? overwritesInput(name, names.terms) : null
   if (names.outputs.has(name)) return null
   const pattern = use === "input" ? SAFE_PATTERN : SAFE_NAME
-  if (pattern.test(name)) return null
+  if (pattern.test(name)) return absentFault(name, use, names)
   return judgePlace(value, use, names.terms) ?? oddName(value, use, names.terms)
+}
+
+/** A plain name that is to be read and that no file has. */
+function absentFault(name: string, use: FileUse, names: WorkspaceNames): Fault | null {
+  const instead = names.insteadOfAbsent?.(name, use) ?? null
+  if (instead === null) return null
+  const message = `${quote(name)}: there is no file of this name; ${instead}`
+  return { code: "unknown_key", message }
 }
 
 /** The fonts of the system, which every job may read. */
@@ -75,6 +88,10 @@ function judgePlace(value: string, use: FileUse | null, terms: Terms): Fault | n
     const how = use === "input" ? terms.giveUrl : instead
     const why = "a command reaches no network and no URL"
     return { code: "url_not_allowed", message: `${quote(value)}: ${why}; ${how}` }
+  }
+  if (OF_OWN_MACHINE.test(value) && use !== "output" && use !== "write") {
+    const why = "this is a file of your own machine, which the service does not see"
+    return { code: "path_not_allowed", message: `${quote(value)}: ${why}; ${terms.uploadFirst}` }
   }
   if (/^[a-z][a-z0-9+.-]*[:,]/i.test(value) && !/^[a-z]:[\\/]/i.test(value)) {
     const why = "protocols are not allowed"

@@ -17,6 +17,13 @@ export type RefusalCode =
   | "no_output"
   | "too_many_inputs"
   | "too_many_outputs"
+  | "invalid_option"
+  | "encoder_not_found"
+  | "decoder_not_found"
+  | "filter_error"
+  | "stream_not_found"
+  | "endless_input"
+  | "unknown_key"
 
 /** One thing that a command may not say: the option that says it, and what to do instead. */
 export type Refusal = { code: RefusalCode; message: string; option?: string }

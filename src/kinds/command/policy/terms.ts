@@ -7,6 +7,10 @@ export type Terms = {
   nameEither: string
   /** In the place of a file that an option reads. */
   giveFile: string
+  /** In the place of a file of the caller's own machine. */
+  uploadFirst: string
+  /** In the place of a plain name behind -i that no input has; null where something else tells it. */
+  giveInput: string | null
   /** In the place of a URL that is to be read. */
   giveUrl: string
   endWithOutput: string
@@ -22,6 +26,10 @@ export const COMMAND_TERMS: Terms = {
   nameOutput: "name a key of output_files here",
   nameEither: "name a key of input_files or output_files here",
   giveFile: "upload the file and name its key of input_files here",
+  uploadFirst:
+    "upload it with POST /v1/files, give its id in input_files and write its key here, as {{in_1}}",
+  giveInput:
+    "upload the file with POST /v1/files, give its id in input_files and write its key here, as {{in_1}}",
   giveUrl: "give the URL in input_files and name its key here",
   endWithOutput: "end it with a key of output_files, or -f null -",
   isUnknown: "is a key of neither input_files nor output_files",

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest"
+import { checkByFacts } from "../../../../src/kinds/command/facts/check-command.ts"
+import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
+import { openFacts } from "../../../../src/kinds/command/facts/known.ts"
 import { checkCommand } from "../../../../src/kinds/command/policy/check.ts"
 import { COMMAND_TERMS } from "../../../../src/kinds/command/policy/terms.ts"
 import { substitute } from "../../../../src/contract/tasks/command.ts"
@@ -7,6 +10,7 @@ import { splitWords } from "../../../../src/kinds/command/lines.ts"
 import { outputsOf } from "../../../corpus/attack.ts"
 import { ATTACKS } from "../../../corpus/hostile-commands.ts"
 import { LEGITIMATE } from "../../../corpus/legitimate.ts"
+import type { Work } from "../../../corpus/work.ts"
 
 const PLACE = {
   outside: "/tmp/outside",
@@ -56,6 +60,20 @@ function check(
   })
 }
 
+const ffmpeg = openFacts(image)
+
+/** What the image's ffmpeg itself would refuse of the lines of a work. */
+function checkByImage({ run, inputs = {}, outputs }: Work) {
+  const brought = Object.entries(inputs).map(([key, name]) => [key, inputName(key, name)] as const)
+  const names = new Map([...brought, ...Object.entries(firsts(outputs))])
+  return [run].flat().flatMap((line) => {
+    const split = splitWords(line)
+    if ("error" in split) throw new Error(split.error)
+    const words = split.words[0] === "ffmpeg" ? split.words.slice(1) : split.words
+    return checkByFacts(substitute(words, names), ffmpeg, new Map())
+  })
+}
+
 /** The first entry, a name, of each array in a map. */
 function firsts(map: Record<string, readonly [string, ...unknown[]]>): Record<string, string> {
   return Object.fromEntries(Object.entries(map).map(([key, [name]]) => [key, name]))
@@ -64,6 +82,7 @@ function firsts(map: Record<string, readonly [string, ...unknown[]]>): Record<st
 describe("legitimate commands pass", () => {
   test.for(LEGITIMATE.map((work) => [work.name, work] as const))("%s", ([, work]) => {
     expect(check(work.run, work.inputs ?? {}, firsts(work.outputs))).toEqual([])
+    expect(checkByImage(work)).toEqual([])
   })
 })
 

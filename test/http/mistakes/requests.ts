@@ -1,4 +1,4 @@
-import { makeKey } from "../../src/crypto/api-key.ts"
+import { makeKey } from "../../../src/crypto/api-key.ts"
 import { command, json } from "./mistake.ts"
 import type { Mistake } from "./mistake.ts"
 

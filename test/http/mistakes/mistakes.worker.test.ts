@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { ask, makeCaller } from "../support/caller.ts"
-import type { Caller } from "../support/caller.ts"
-import { readProblem } from "../support/problem.ts"
+import { ask, makeCaller } from "../../support/caller.ts"
+import type { Caller } from "../../support/caller.ts"
+import { readProblem } from "../../support/problem.ts"
+import { COMMAND_MISTAKES } from "./commands.ts"
 import { command } from "./mistake.ts"
 import { REQUEST_MISTAKES } from "./requests.ts"
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 })
 
 describe("a mistake gets the sentence that mends it", () => {
-  test.for(REQUEST_MISTAKES.map((each) => [each.mistake, each] as const))(
+  test.for([...REQUEST_MISTAKES, ...COMMAND_MISTAKES].map((each) => [each.mistake, each] as const))(
     "%s",
     async ([, given]) => {
       const { path, init, origin = "", status, field, code, words } = given

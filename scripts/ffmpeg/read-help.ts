@@ -1,0 +1,86 @@
+/** An option as ffmpeg's help has it. */
+type HelpOption = { names: string[]; line: string; description: string; constants: string[] }
+
+/** Letters for ffmpeg's types of options; what is none of these is a text. */
+const TYPES: Record<string, string> = {
+  "<boolean>": "b",
+  "<int>": "i",
+  "<int64>": "i",
+  "<uint64>": "i",
+  "<unsigned>": "i",
+  "<float>": "f",
+  "<double>": "f",
+  "<rational>": "r",
+  "<video_rate>": "v",
+  "<image_size>": "z",
+  "<pix_fmt>": "p",
+  "<sample_fmt>": "a",
+  "<channel_layout>": "l",
+  "<color>": "c",
+  "<duration>": "t",
+  "<flags>": "g",
+}
+
+const OPTION = /^ {1,3}-?(\S+?) *(\[?<\w+> *\]?) *([ED.][D.][F.]\S*) ?(.*)$/
+const CONSTANT = /^ {4,5}(\S+) +(?:(-?\d+) +)?[ED.][D.][F.]\S*(?: |$)/
+const RANGE = /\(from (\S+) to (\S+)\)(?: \(default .*\))?$/
+
+/** The classes of options that a help text has, each with its lines. */
+export function readClasses(help: string): { name: string; options: string[] }[] {
+  const classes: { name: string; found: HelpOption[] }[] = []
+  for (const line of help.split("\n")) {
+    const name = /^(\S.*) AVOptions:$/.exec(line)?.[1]
+    if (name === undefined) readInto(classes.at(-1)?.found, line)
+    else classes.push({ name, found: [] })
+  }
+  return classes.map(({ name, found }) => ({
+    name,
+    options: withoutAliases(found).map(compact),
+  }))
+}
+
+function readInto(found: HelpOption[] | undefined, line: string): void {
+  const option = OPTION.exec(line)
+  if (option) {
+    const [, name = "", type = "", flags = "", text = ""] = option
+    const [, min = "", max = ""] = RANGE.exec(text) ?? []
+    const letter = TYPES[type.trim()] ?? "s"
+    const side = flags.replace(/^(.)(.).*/, (_, encodes: string, decodes: string) => {
+      return `${encodes === "E" ? "E" : ""}${decodes === "D" ? "D" : ""}`
+    })
+    const range = [bound(min), bound(max)].join(":").replace(/:$/, "")
+    const written = [letter + side, ...(range ? [range] : [])].join(":")
+    found?.push({ names: [name], line: written, description: flags + text, constants: [] })
+    return
+  }
+  const constant = CONSTANT.exec(line)?.[1]
+  if (constant !== undefined) found?.at(-1)?.constants.push(constant)
+}
+
+/** A bound as a number; nothing where it is that of the type, which no value is beyond. */
+function bound(text: string): string {
+  const value = Number(text)
+  return text !== "" && Math.abs(value) < 2 ** 31 - 1024 ? String(value) : ""
+}
+
+/** Options that stand behind another of the same words are other names of it. */
+function withoutAliases(options: readonly HelpOption[]): HelpOption[] {
+  const kept: HelpOption[] = []
+  for (const option of options) {
+    const last = kept.at(-1)
+    const isSame =
+      last !== undefined &&
+      last.description === option.description &&
+      last.line === option.line &&
+      last.constants.join() === option.constants.join() &&
+      /[a-z]/.test(option.description.replace(/\(.*/, ""))
+    if (isSame) last.names.push(...option.names)
+    else kept.push(option)
+  }
+  return kept
+}
+
+/** An option as `name=alias:type:min:max` and its constants, as `|one|two`. */
+function compact({ names, line, constants }: HelpOption): string {
+  return `${names.join("=")}:${line}${constants.map((name) => `|${name}`).join("")}`
+}

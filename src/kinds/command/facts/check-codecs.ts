@@ -1,0 +1,153 @@
+import { lastValue } from "../../../contract/command-line.ts"
+import type { ReadFile } from "../../../contract/command-line.ts"
+import { didYouMean } from "../../../suggest.ts"
+import { reasonAgainstCodec } from "../policy/codecs.ts"
+import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "../policy/formats.ts"
+import { quote } from "../policy/refusal.ts"
+import type { Refusal } from "../policy/refusal.ts"
+import { choosesCodec, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
+import type { Medium } from "./codecs.ts"
+import { refusedBy } from "./containers.ts"
+import { metaOf } from "./known.ts"
+import type { Known } from "./known.ts"
+import { meant } from "./usual-names.ts"
+import { listOf, readNumber } from "./values.ts"
+
+const MEDIA_NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
+
+/** What no ffmpeg would make of the formats and codecs that a file names. */
+export function checkCodecs(file: ReadFile, known: Known): Refusal[] {
+  if (file.kind === "decoder") return []
+  const codecs = checkNames(file, known)
+  const format = checkFormat(file, known)
+  if (file.kind === "input" || codecs.length > 0 || format.length > 0) return [...format, ...codecs]
+  return [...checkCopies(file), ...checkSound(file, known), ...checkContainer(file, known)]
+}
+
+function checkFormat(file: ReadFile, known: Known): Refusal[] {
+  const given = lastValue(file, "f")
+  if (given === null) return file.kind === "input" ? [] : checkExtension(file, known)
+  const isInput = file.kind === "input"
+  const reason = isInput ? reasonAgainstInputFormat(given) : reasonAgainstOutputFormat(given)
+  const names = known.names(isInput ? "demuxers" : "muxers")
+  if (reason || given.split(",").some((name) => names.has(name.toLowerCase()))) return []
+  const others = known.names(isInput ? "muxers" : "demuxers")
+  const side = isInput ? "read" : "written"
+  const isOther = others.has(given.toLowerCase())
+  const what = isOther ? `this format cannot be ${side}` : "there is no such format"
+  const message = `-f: ${quote(given)}: ${what}${meant("formats", given, names)}`
+  return [{ code: "invalid_option", option: "-f", message }]
+}
+
+/** An output whose name does not say what it is to be. */
+function checkExtension(file: ReadFile, known: Known): Refusal[] {
+  const { word } = file
+  if (muxersOf(file, known) || word === "/dev/null" || /^(?:-|pipe:)/.test(word)) return []
+  const extension = /\.([^.]+)$/.exec(word)?.[1]
+  const extensions = [...known.names("muxers")].flatMap((name) => {
+    const entry = known.find("muxers", name)
+    return entry ? metaOf(entry, "x") : []
+  })
+  const what =
+    extension === undefined
+      ? `the output ${quote(word)} has no extension, and so nothing says which format it is to be; give it one, as in ${word}.mp4, or write -f before it, as -f mp4`
+      : `no format is called by the extension of the output ${quote(word)}; give it another, as .mp4, or write -f before it, as -f mp4${didYouMean(extension, extensions, (name) => `\`.${name}\``)}`
+  return [{ code: "invalid_option", message: what }]
+}
+
+function checkNames(file: ReadFile, known: Known): Refusal[] {
+  return file.options.flatMap((option) => {
+    const { name, word, value } = option
+    if (!choosesCodec(name) || value === null || value === "copy") return []
+    if (reasonAgainstCodec(value)) return []
+    const message =
+      file.kind === "input"
+        ? describeDecoder(value, known)
+        : describeEncoder(value, mediumOf(option), known)
+    const code = file.kind === "input" ? "decoder_not_found" : "encoder_not_found"
+    return message === null ? [] : [{ code, option: word, message: `${word}: ${message}` } as const]
+  })
+}
+
+function describeDecoder(value: string, known: Known): string | null {
+  const codecs = [...known.names("decodable")].map((each) => each.split(":", 1)[0] ?? "")
+  if (known.names("decoders").has(value) || codecs.includes(value)) return null
+  const near = didYouMean(value, [...known.names("decoders"), ...codecs])
+  const isEncoder = known.names("encoders").has(value)
+  const what = isEncoder
+    ? "it encodes, and an input is decoded; leave it out"
+    : "there is no such decoder"
+  return `${quote(value)}: ${what}${isEncoder ? "" : near}`
+}
+
+function describeEncoder(value: string, medium: Medium | null, known: Known): string | null {
+  const codecs = new Map(
+    [...known.names("encodable")].map((each) => {
+      const [name = "", media = ""] = each.split(":")
+      return [name, media] as const
+    }),
+  )
+  const entry = known.find("encoders", value)
+  const own = entry?.meta.charAt(0) ?? codecs.get(value)
+  if (own === undefined) {
+    const isKnown = known.names("decoders").has(value)
+    const what = isKnown ? "it can only be decoded here" : "there is no such encoder"
+    const names = [...known.names("encoders"), ...codecs.keys()]
+    return `${quote(value)}: ${what}${isKnown ? "; use another encoder" : meant("encoders", value, names)}`
+  }
+  if (medium === null || own === medium || !/[VAS]/.test(own)) return null
+  const makes = Object.entries(MEDIA_NAMES).find(([letter]) => letter === own)?.[1] ?? own
+  return `${quote(value)} encodes ${makes}, and these streams are ${MEDIA_NAMES[medium]}`
+}
+
+/** Streams that are copied and filtered. */
+function checkCopies(file: ReadFile): Refusal[] {
+  const filters: [Medium, string][] = [
+    ["V", "vf"],
+    ["A", "af"],
+  ]
+  return filters.flatMap(([medium, short]) => {
+    const filter = file.options.find((option) => {
+      return option.name === short || (option.name === "filter" && mediumOf(option) === medium)
+    })
+    const isLeftOut = file.options.some(({ name }) => name === (medium === "V" ? "vn" : "an"))
+    const codecs = file.options.filter((option) => {
+      return choosesCodec(option.name) && [null, medium].includes(mediumOf(option))
+    })
+    const codec = codecs.findLast((option) => !/:\d+$/.test(option.word))
+    const hasSingles = codecs.some((option) => /:\d+$/.test(option.word))
+    if (!filter || isLeftOut || hasSingles || codec?.value !== "copy") return []
+    const message = `${filter.word}: a stream that is copied (${codec.word} copy) cannot be filtered; choose an encoder for it, or leave the filter out`
+    return [{ code: "invalid_option" as const, option: filter.word, message }]
+  })
+}
+
+/** Rates and formats of samples that the encoder does not take. */
+function checkSound(file: ReadFile, known: Known): Refusal[] {
+  const encoder = known.find("encoders", encoderOf(file, "A", known) ?? "")
+  if (!encoder || file.options.some(({ name }) => name === "an")) return []
+  return file.options.flatMap(({ name, word, value }) => {
+    const list = metaOf(encoder, name === "ar" ? "r" : "f")
+    if (value === null || list.length === 0 || !/^(?:ar|sample_fmt)$/.test(name)) return []
+    const asked = name === "ar" ? String(readNumber(value)) : value
+    if (list.includes(asked)) return []
+    const message = `${word}: the encoder ${encoder.name} does not take ${quote(value)}; it takes ${listOf(list)}`
+    return [{ code: "invalid_option" as const, option: word, message }]
+  })
+}
+
+/** Codecs that the format of the output cannot hold. */
+function checkContainer(file: ReadFile, known: Known): Refusal[] {
+  const [muxer, ...others] = muxersOf(file, known) ?? []
+  if (!muxer || others.length > 0) return []
+  return (["V", "A", "S"] as const).flatMap((medium) => {
+    const named = file.options.findLast((option) => {
+      return choosesCodec(option.name) && mediumOf(option) === medium
+    })
+    if (!named?.value || named.value === "copy" || named.word.split(":").length > 2) return []
+    const instead = refusedBy(muxer.name, medium, named.value)
+    if (instead === null) return []
+    const message = `${named.word}: the format ${muxer.name} cannot hold what ${named.value} makes; ${instead}`
+    return [{ code: "invalid_option" as const, option: named.word, message }]
+  })
+}

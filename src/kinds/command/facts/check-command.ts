@@ -1,0 +1,31 @@
+import { readCommand } from "../../../contract/command-line.ts"
+import type { Refusal } from "../policy/refusal.ts"
+import { checkCodecs } from "./check-codecs.ts"
+import { checkGraphs } from "./check-graphs.ts"
+import { checkOptions, checkTrailing } from "./check-options.ts"
+import { checkPairs } from "./check-pairs.ts"
+import { checkStreams } from "./check-streams.ts"
+import type { Probes } from "./check-streams.ts"
+import { checkEnds } from "./endless.ts"
+import type { Known } from "./known.ts"
+import { checkSizes } from "./odd-sizes.ts"
+
+/**
+ * What the ffmpeg that is there would certainly not do of a command, whose words come with names in the
+ * place of keys; what it may do passes. Probes are by the names of inputs.
+ */
+export function checkByFacts(words: readonly string[], known: Known, probes: Probes): Refusal[] {
+  const command = readCommand(words)
+  return [
+    ...command.files.flatMap((file) => [
+      ...checkOptions(file, known),
+      ...checkPairs(file, known),
+      ...checkCodecs(file, known),
+    ]),
+    ...command.trailing.flatMap((option) => checkTrailing(option, known)),
+    ...checkGraphs(command, known),
+    ...checkStreams(command, probes),
+    ...checkSizes(command, known, probes),
+    ...checkEnds(command, known),
+  ]
+}

@@ -1,0 +1,110 @@
+import { didYouMean } from "../../../suggest.ts"
+import { kindOfFilterOption, reasonAgainstFilter } from "../policy/filters.ts"
+import { quote } from "../policy/refusal.ts"
+import { wrongExpression } from "./expressions.ts"
+import type { ChainFilter } from "./graph.ts"
+import { findOption } from "./known.ts"
+import type { Known, KnownEntry, KnownOption } from "./known.ts"
+import { meant } from "./usual-names.ts"
+import { expectedInstead } from "./values.ts"
+
+/** What no ffmpeg would take of a filter of a graph: sentences. */
+export function checkFilter(filter: ChainFilter, known: Known): string[] {
+  const { name } = filter
+  if (reasonAgainstFilter(name)) return []
+  const entry = known.find("filters", name)
+  if (!entry) return [describeUnknown(name, known)]
+  return checkOptions(filter, entry, known).map((message) => `the filter ${name}: ${message}`)
+}
+
+function describeUnknown(name: string, known: Known): string {
+  const isOption = /^\w+$/.test(name) ? "" : "; escape , and ; within values as \\, and \\;"
+  const near = meant("filters", name, known.names("filters"))
+  return `there is no filter ${quote(name)}${near === "" ? isOption : near}`
+}
+
+function checkOptions(filter: ChainFilter, entry: KnownEntry, known: Known): string[] {
+  const generic = known.find("generic", "filter")?.options ?? []
+  const faults: string[] = []
+  let place = 0
+  let last: string | null = null
+  for (const { name, value } of filter.options) {
+    if (name === null) {
+      const option = last === null ? entry.options[place] : undefined
+      place += 1
+      if (!option) {
+        faults.push(describeTooMany(filter, entry, { value, last }))
+        break
+      }
+      const wrong = describeValue(
+        filter.name,
+        option,
+        { name: option.names[0] ?? "", value },
+        known,
+      )
+      if (wrong) faults.push(wrong)
+      continue
+    }
+    last = name
+    if (name.startsWith("/")) continue
+    const option = findOption(entry.options, name) ?? findOption(generic, name)
+    if (!option) {
+      faults.push(describeOption(filter, name, entry))
+      continue
+    }
+    const isTimeline = entry.meta.startsWith("T")
+    if (name === "enable" && !isTimeline) {
+      faults.push("it takes no enable=, since it cannot be switched on and off; leave that out")
+    }
+    const wrong = describeValue(filter.name, option, { name, value }, known)
+    if (wrong) faults.push(wrong)
+  }
+  return faults
+}
+
+function describeOption({ name: filter }: ChainFilter, name: string, entry: KnownEntry): string {
+  const names = entry.options.flatMap((option) => option.names)
+  if (names.length === 0)
+    return `it takes no options, and ${quote(name)} is given; write ${filter} alone`
+  const near = didYouMean(name, names)
+  const listed = names.slice(0, 8).join(", ")
+  return `it has no option ${quote(name)}${near === "" ? `; it has ${listed}${names.length > 8 ? " and more" : ""}` : near}`
+}
+
+/** A value without a name that no option is left for. */
+function describeTooMany(
+  filter: ChainFilter,
+  { options }: KnownEntry,
+  { value, last }: { value: string; last: string | null },
+): string {
+  if (options.length === 0)
+    return `it takes no options, and ${quote(filter.text)} is given; write ${filter.name} alone`
+  if (last === null) {
+    return `it takes ${options.length} values, and ${quote(value)} is one too many; leave it out`
+  }
+  if (
+    /^(?:text|enable|drawtext|fontfile|filename|x|y|timecode)$/.test(last) ||
+    kindOfFilterOption(filter.name, last) !== null
+  ) {
+    return `${quote(value)} stands behind a colon of ${last} and has no name; within a value write \\: for a colon, in a graph \\\\: or '…\\:…', as in text='10\\:30'`
+  }
+  return `${quote(value)} has no name and stands behind ${last}=, which has one; name it too, or write \\: where the colon is a part of the value`
+}
+
+/** Options that are colors, and texts to their filters. */
+const COLORS = new Set(["drawbox color", "drawgrid color"])
+
+function describeValue(
+  filter: string,
+  option: KnownOption,
+  { name, value }: { name: string; value: string },
+  known: Known,
+): string | null {
+  if (kindOfFilterOption(filter, name) !== null && name !== "threads") return null
+  if (value === "" && !/[if]/.test(option.type)) return null
+  const isColor = option.type === "s" && COLORS.has(`${filter} ${option.names[0] ?? ""}`)
+  const typed = isColor ? { ...option, type: value === "invert" ? "s" : "c" } : option
+  const expected =
+    expectedInstead(typed, value, known) ?? wrongExpression(filter, option.names, value)
+  return expected === null ? null : `${name}=${quote(value)}: ${expected}`
+}

@@ -1,0 +1,138 @@
+import { lastValue } from "../../../contract/command-line.ts"
+import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
+import { didYouMean } from "../../../suggest.ts"
+import type { Refusal } from "../policy/refusal.ts"
+import { mediumOf } from "./codecs.ts"
+import { checkFilter } from "./check-filters.ts"
+import { readChains } from "./graph.ts"
+import type { ChainFilter } from "./graph.ts"
+import type { Known } from "./known.ts"
+import { linkGraph } from "./links.ts"
+import type { OpenEnd } from "./links.ts"
+
+/** A graph of a command: the option that it is the value of, and its medium where it has one alone. */
+export type Graph = {
+  option: string
+  kind: "simple" | "complex" | "source"
+  medium: "V" | "A" | null
+  text: string
+}
+
+/** All graphs that a command holds. */
+export function graphsOf({ files, trailing }: ReadCommand): Graph[] {
+  return [
+    ...files.flatMap((file) => [...file.options.flatMap(graphOf), ...sourceOf(file)]),
+    ...trailing.flatMap(graphOf),
+  ]
+}
+
+function graphOf(option: ReadOption): Graph[] {
+  const { word, name, value } = option
+  if (value === null) return []
+  if (name === "filter_complex" || name === "lavfi") {
+    return [{ option: word, kind: "complex", medium: null, text: value }]
+  }
+  if (name !== "vf" && name !== "af" && name !== "filter") return []
+  const own = name === "vf" ? "V" : "A"
+  const medium = name === "filter" ? mediumOf(option) : own
+  return [{ option: word, kind: "simple", medium: medium === "S" ? null : medium, text: value }]
+}
+
+function sourceOf(file: ReadFile): Graph[] {
+  if (file.kind !== "input" || lastValue(file, "f")?.toLowerCase() !== "lavfi") return []
+  return [{ option: "-i", kind: "source", medium: null, text: file.word }]
+}
+
+/** What no ffmpeg would take of the graphs of a command. */
+export function checkGraphs(command: ReadCommand, known: Known): Refusal[] {
+  const graphs = graphsOf(command)
+  const made = graphs.flatMap((graph) => {
+    const { faults, outputs } = checkGraph(graph, known)
+    const refusals = faults.map((message) => ({
+      code: "filter_error" as const,
+      option: graph.option,
+      message: `${graph.option}: ${message}`,
+    }))
+    return { graph, refusals, outputs }
+  })
+  const refusals = made.flatMap((each) => each.refusals)
+  if (refusals.length > 0) return refusals
+  const complex = made.filter(({ graph }) => graph.kind === "complex")
+  return complex.every((each) => each.outputs)
+    ? checkLabels(
+        command,
+        complex.flatMap(({ outputs }) => outputs ?? []),
+      )
+    : []
+}
+
+type Checked = { faults: string[]; outputs: OpenEnd[] | null }
+
+function checkGraph({ kind, medium, text }: Graph, known: Known): Checked {
+  const read = readChains(text)
+  if ("error" in read) return { faults: [read.error], outputs: null }
+  const { chains } = read
+  if (chains.length === 0) {
+    return { faults: ["it is empty; write a filter, or leave the option out"], outputs: null }
+  }
+  const faults = [...new Set(chains.flat().flatMap((filter) => checkFilter(filter, known)))]
+  if (faults.length > 0) return { faults, outputs: null }
+  const links = linkGraph(chains, known)
+  if (!links) return { faults: [], outputs: null }
+  if ("error" in links) return { faults: [links.error], outputs: null }
+  const shape = kind === "simple" ? describeShape(chains.flat(), links, medium) : null
+  return { faults: shape === null ? [] : [shape], outputs: links.outputs }
+}
+
+/** What keeps a graph from being one for a single stream: one input and one output of its medium. */
+function describeShape(
+  filters: readonly ChainFilter[],
+  { inputs, outputs }: { inputs: OpenEnd[]; outputs: OpenEnd[] },
+  medium: "V" | "A" | null,
+): string | null {
+  if (inputs.length !== 1 || outputs.length !== 1) {
+    const has = `${countOf(inputs, "input")} and ${countOf(outputs, "output")}`
+    return `these filters have ${has}, and those of one stream have one of each; use -filter_complex with labels, as [0:v][1:v]`
+  }
+  const wrong = [...inputs, ...outputs].find((end) => medium !== null && end.medium !== medium)
+  if (!wrong || filters.length === 0) return null
+  return wrong.medium === "A"
+    ? `the filter ${wrong.filter} is for sound; put it into -af`
+    : `the filter ${wrong.filter} is for pictures; put it into -vf`
+}
+
+function countOf({ length }: readonly unknown[], what: string): string {
+  return `${length === 0 ? "no" : length} ${what}${length === 1 ? "" : "s"}`
+}
+
+/** Labels that are mapped and that no graph makes, and outputs of graphs that go nowhere. */
+function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[] {
+  const maps = files.flatMap(({ options }) => options.filter(({ name }) => name === "map"))
+  const mapped = maps.flatMap((option) => {
+    const label = /^\[([^\]]+)\]$/.exec(option.value ?? "")?.[1]
+    return label === undefined ? [] : [label]
+  })
+  const labels = ends.flatMap(({ label }) => label ?? [])
+  const unknown = mapped.filter((label) => !labels.includes(label))
+  if (unknown.length > 0) {
+    return unknown.map((label) => ({
+      code: "stream_not_found" as const,
+      option: "-map",
+      message: `-map: no filter makes [${label}]${didYouMean(label, labels, (name) => `\`[${name}]\``) || describeLabels(labels)}`,
+    }))
+  }
+  const twice = labels.find((label) => mapped.filter((each) => each === label).length > 1)
+  if (twice !== undefined) {
+    const message = `-map: [${twice}] is mapped twice, and a filter's output goes to one place; make two of it by split or asplit`
+    return [{ code: "filter_error", option: "-map", message }]
+  }
+  const lost = ends.find(({ label }) => label !== null && !mapped.includes(label))
+  if (!lost) return []
+  const message = `-filter_complex: [${lost.label ?? ""}] goes nowhere; write -map "[${lost.label ?? ""}]" before the output that it is for, or leave the label out`
+  return [{ code: "filter_error", option: "-filter_complex", message }]
+}
+
+function describeLabels(labels: readonly string[]): string {
+  const made = labels.map((label) => `[${label}]`).join(" ")
+  return made === "" ? "; label the output of a filter so" : `; they make ${made}`
+}

@@ -1,0 +1,105 @@
+import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
+import type { ProbeResult } from "../../../contract/probe.ts"
+import { quote } from "../policy/refusal.ts"
+import type { Refusal } from "../policy/refusal.ts"
+import { graphsOf } from "./check-graphs.ts"
+import { readChains } from "./graph.ts"
+
+/** What is known of the streams of an input: what ffprobe says of the file of this name. */
+export type Probes = { get(name: string): ProbeResult | undefined }
+
+type Stream = { medium: string; codec: string }
+
+/** Streams that maps and filters ask for and that no input has. */
+export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
+  const inputs = command.files.filter(({ kind }) => kind === "input")
+  const maps = command.files.flatMap(({ options }) =>
+    options.flatMap(({ name, word, value }) => {
+      if (name !== "map" || value === null || value.startsWith("[")) return []
+      const isOptional = value.endsWith("?") || value.startsWith("-")
+      const [asked = ""] = value.replace(/^-|\?$/g, "").split(",", 1)
+      return [{ option: word, asked, isOptional, shown: value }]
+    }),
+  )
+  const produced = new Set<string>()
+  const labels = graphsOf(command).flatMap(({ option, kind, text }) => {
+    const read = readChains(text)
+    if (kind !== "complex" || "error" in read) return []
+    const filters = read.chains.flat()
+    for (const label of filters.flatMap(({ outputs }) => outputs)) produced.add(label)
+    return filters.flatMap((filter) =>
+      filter.inputs.map((asked) => ({ option, asked, isOptional: false, shown: `[${asked}]` })),
+    )
+  })
+  const references = [...maps, ...labels.filter(({ asked }) => !produced.has(asked))]
+  return references.flatMap((each) => {
+    const message = describeLack(each, inputs, probes)
+    if (message === null) return []
+    const code = "stream_not_found" as const
+    return [{ code, option: each.option, message: `${each.option}: ${message}` }]
+  })
+}
+
+type Reference = { asked: string; isOptional: boolean; shown: string }
+
+function describeLack(
+  { asked, isOptional, shown }: Reference,
+  inputs: readonly ReadFile[],
+  probes: Probes,
+): string | null {
+  const [, number, specifier = ""] = /^(\d+)(?::(.*))?$/.exec(asked) ?? []
+  if (number === undefined) return null
+  const input = inputs[Number(number)]
+  if (!input) {
+    const count = inputs.length
+    const highest = count === 1 ? "the only one is 0" : `they are 0 to ${count - 1}`
+    const there = count === 0 ? "the command has no input" : `inputs count from 0, and ${highest}`
+    return `${quote(shown)} asks for input ${number}, and ${there}`
+  }
+  const probe = isOptional ? undefined : probes.get(input.word)
+  if (!probe || input.options.some(({ name }) => name === "f")) return null
+  const streams = probe.streams.map(readStream)
+  const found = countStreams(specifier, streams)
+  if (found === null || found > 0) return null
+  return `${quote(shown)} is no stream of ${quote(input.word)}, which has ${describeStreams(streams)}; map one of these, or end the map with ? where it may be missing`
+}
+
+function readStream(stream: Record<string, unknown>): Stream {
+  const { codec_type: medium, codec_name: codec } = stream
+  return {
+    medium: typeof medium === "string" ? medium : "",
+    codec: typeof codec === "string" ? codec : "",
+  }
+}
+
+const MEDIA: Record<string, string> = {
+  v: "video",
+  V: "video",
+  a: "audio",
+  s: "subtitle",
+  d: "data",
+  t: "attachment",
+}
+
+/** How many streams a specifier names; null where that takes more than their kinds. */
+function countStreams(specifier: string, streams: readonly Stream[]): number | null {
+  if (/^\d+$/.test(specifier)) return Number(specifier) < streams.length ? 1 : 0
+  const [, letter = "", place] = /^([vVasdt])(?::(\d+))?$/.exec(specifier) ?? []
+  const medium = MEDIA[letter]
+  if (medium === undefined) return null
+  const count = streams.filter((stream) => stream.medium === medium).length
+  if (place === undefined) return count
+  return Number(place) < count ? 1 : 0
+}
+
+/** `0:v:0 (h264), 0:a:0 (aac)`, as maps name them within their input. */
+function describeStreams(streams: readonly Stream[]): string {
+  const counts = new Map<string, number>()
+  const named = streams.map(({ medium, codec }) => {
+    const place = counts.get(medium) ?? 0
+    counts.set(medium, place + 1)
+    const letter = Object.entries(MEDIA).find(([, name]) => name === medium)?.[0] ?? "d"
+    return `${letter}:${place}${codec === "" ? "" : ` (${codec})`}`
+  })
+  return named.length === 0 ? "none" : named.slice(0, 16).join(", ")
+}

@@ -1,0 +1,80 @@
+import type { Medium } from "./codecs.ts"
+
+/** Encoders by what they make; those that are not here are unknown to the tables below. */
+const MAKES: Record<string, string> = {
+  libx264: "h264",
+  libx264rgb: "h264",
+  h264: "h264",
+  libx265: "hevc",
+  hevc: "hevc",
+  libvpx: "vp8",
+  vp8: "vp8",
+  "libvpx-vp9": "vp9",
+  vp9: "vp9",
+  "libaom-av1": "av1",
+  libsvtav1: "av1",
+  av1: "av1",
+  mpeg4: "mpeg4",
+  libxvid: "mpeg4",
+  mpeg2video: "mpeg2video",
+  mjpeg: "mjpeg",
+  prores: "prores",
+  prores_ks: "prores",
+  libtheora: "theora",
+  gif: "gif",
+  aac: "aac",
+  libmp3lame: "mp3",
+  mp3: "mp3",
+  libopus: "opus",
+  opus: "opus",
+  libvorbis: "vorbis",
+  vorbis: "vorbis",
+  flac: "flac",
+  ac3: "ac3",
+  pcm_s16le: "pcm_s16le",
+  mov_text: "mov_text",
+  srt: "subrip",
+  subrip: "subrip",
+  ass: "ass",
+  ssa: "ass",
+  webvtt: "webvtt",
+  dvdsub: "dvd_subtitle",
+}
+
+/** What formats hold of a medium, of the codecs above: all that they do, and an encoder that fits. */
+const HOLDS: Record<string, Partial<Record<Medium, { codecs: string; instead: string }>>> = {
+  webm: {
+    V: { codecs: "vp8 vp9 av1", instead: "use libvpx-vp9, or write an .mp4 or .mkv" },
+    A: { codecs: "opus vorbis", instead: "use libopus, or write an .mp4 or .mkv" },
+    S: { codecs: "webvtt", instead: "use webvtt, or write an .mkv" },
+  },
+  mp4: {
+    V: {
+      codecs: "h264 hevc vp9 av1 mpeg4 mpeg2video mjpeg",
+      instead: "use libx264, or write a .mov or .mkv",
+    },
+    S: { codecs: "mov_text dvd_subtitle", instead: "use mov_text, or write an .mkv" },
+  },
+  mov: { S: { codecs: "mov_text", instead: "use mov_text, or write an .mkv" } },
+  matroska: { S: { codecs: "subrip ass webvtt dvd_subtitle", instead: "use srt or ass" } },
+  gif: { V: { codecs: "gif", instead: "leave it out, or write an .mp4" } },
+  mp3: { A: { codecs: "mp3", instead: "use libmp3lame, or write an .m4a, .ogg or .mka" } },
+  adts: { A: { codecs: "aac", instead: "use aac, or write an .mp3 or .m4a" } },
+  flac: { A: { codecs: "flac", instead: "use flac, or write an .mp3 or .mka" } },
+  ogg: {
+    V: { codecs: "theora vp8", instead: "use libtheora, or write an .mp4 or .mkv" },
+    A: { codecs: "vorbis opus flac", instead: "use libvorbis or libopus, or write an .mka" },
+  },
+  oga: { A: { codecs: "vorbis opus flac", instead: "use libvorbis or libopus, or write an .mka" } },
+  opus: { A: { codecs: "opus", instead: "use libopus, or write an .ogg or .mka" } },
+  srt: { S: { codecs: "subrip", instead: "use srt" } },
+  webvtt: { S: { codecs: "webvtt", instead: "use webvtt" } },
+}
+
+/** What to do where a format cannot hold what an encoder makes; null where it may. */
+export function refusedBy(muxer: string, medium: Medium, encoder: string): string | null {
+  const holds = Object.hasOwn(HOLDS, muxer) ? HOLDS[muxer]?.[medium] : undefined
+  const codec = Object.hasOwn(MAKES, encoder) ? MAKES[encoder] : undefined
+  if (!holds || codec === undefined) return null
+  return holds.codecs.split(" ").includes(codec) ? null : holds.instead
+}

@@ -1,0 +1,120 @@
+import { command } from "./mistake.ts"
+import type { Mistake } from "./mistake.ts"
+
+/** A mistake in the command of a create, which comes without the program's name. */
+function mistaken(
+  mistake: string,
+  line: string,
+  { code, words, ...more }: Pick<Mistake, "code" | "words"> & { output?: string },
+): Mistake {
+  const { output = "out.mp4" } = more
+  const changes = { ffmpeg_command: `ffmpeg ${line}`, output_files: { out_1: output } }
+  const [path, status, field] = ["/commands", 422, "ffmpeg_command"] as const
+  return { mistake, path, status, field, code, words, init: command(changes) }
+}
+
+const UPLOAD = ["upload", "POST /v1/files", "{{in_1}}"]
+
+/** What stands where an input's key is to stand. */
+const INPUTS: Mistake[] = [
+  mistaken("a bare id", "-i 0198f0b2-7c11-7cc3-9f3e-0a6b3d2f1a11 {{out_1}}", {
+    code: "unknown_key",
+    words: ["svc_id://0198f0b2-7c11-7cc3-9f3e-0a6b3d2f1a11"],
+  }),
+  mistaken("a URL", "-i https://example.com/a.mp4 {{out_1}}", {
+    code: "url_not_allowed",
+    words: ["give the URL in input_files"],
+  }),
+  mistaken("a path of Windows", String.raw`-i C:\Users\me\lesson1.mp4 {{out_1}}`, {
+    code: "path_not_allowed",
+    words: ["your own machine", ...UPLOAD],
+  }),
+  mistaken("a path of a home", "-i /home/me/lesson1.mp4 {{out_1}}", {
+    code: "path_not_allowed",
+    words: ["your own machine", ...UPLOAD],
+  }),
+  mistaken("a file's name", "-i lesson1.mp4 {{out_1}}", {
+    code: "unknown_key",
+    words: ["no file of this name", ...UPLOAD],
+  }),
+  mistaken("one brace", "-i {in_1} {{out_1}}", {
+    code: "value_not_allowed",
+    words: ["two braces", "{{in_1}}"],
+  }),
+  mistaken(
+    "a text file that is not there",
+    "-f lavfi -i color=d=1 -vf drawtext=textfile=t.txt {{out_1}}",
+    {
+      code: "unknown_key",
+      words: ["drawtext", "t.txt", "input_files"],
+    },
+  ),
+]
+
+/** What shells and editors make of words. */
+const WORDS: Mistake[] = [
+  mistaken("a variable of a shell", "-f lavfi -i testsrc2=d=1 -b:v $RATE {{out_1}}", {
+    code: "value_not_allowed",
+    words: ["$RATE", "no shell"],
+  }),
+  mistaken("curly quotes", "-f lavfi -i testsrc2=d=1 -vf “scale=80:60” {{out_1}}", {
+    code: "name_not_allowed",
+    words: ["quotes are letters"],
+  }),
+  mistaken("an en dash", "-f lavfi -i testsrc2=d=1 –crf 20 {{out_1}}", {
+    code: "name_not_allowed",
+    words: ["no minus sign"],
+  }),
+]
+
+/** What ffmpeg itself knows better. */
+const NAMES: Mistake[] = [
+  mistaken("an option", "-f lavfi -i testsrc2=d=1 -prset fast {{out_1}}", {
+    code: "invalid_option",
+    words: ["did you mean `-preset`?"],
+  }),
+  mistaken("a filter", "-f lavfi -i testsrc2=d=1 -vf sclae=80:60 {{out_1}}", {
+    code: "filter_error",
+    words: ["did you mean `scale`?"],
+  }),
+  mistaken("an encoder", "-f lavfi -i testsrc2=d=1 -c:v libx246 {{out_1}}", {
+    code: "encoder_not_found",
+    words: ["did you mean `libx264`?"],
+  }),
+  mistaken("a decoder", "-f lavfi -c:v rawvidoe -i testsrc2=d=1 {{out_1}}", {
+    code: "decoder_not_found",
+    words: ["did you mean `rawvideo`?"],
+  }),
+  mistaken("a muxer", "-f lavfi -i testsrc2=d=1 -f matrosca {{out_1}}", {
+    code: "invalid_option",
+    words: ["did you mean `matroska`?"],
+  }),
+  mistaken("a preset", "-f lavfi -i testsrc2=d=1 -preset fst {{out_1}}", {
+    code: "invalid_option",
+    words: ["did you mean `fast`?"],
+  }),
+  mistaken("an output without extension", "-f lavfi -i testsrc2=d=1 {{out_1}}", {
+    output: "out",
+    code: "invalid_option",
+    words: ["has no extension", "out.mp4", "-f mp4"],
+  }),
+  mistaken("a colon in a text", "-f lavfi -i testsrc2=d=1 -vf drawtext=text=10:30 {{out_1}}", {
+    code: "filter_error",
+    words: [String.raw`10\:30`],
+  }),
+  mistaken("an odd size", "-f lavfi -i testsrc2=d=1 -vf scale=81:61 -pix_fmt yuv420p {{out_1}}", {
+    code: "invalid_option",
+    words: ["even", "-2"],
+  }),
+  mistaken("a map of an input that is not there", "-f lavfi -i testsrc2=d=1 -map 1:a {{out_1}}", {
+    code: "stream_not_found",
+    words: ["the only one is 0"],
+  }),
+  mistaken("a source without an end", "-f lavfi -i testsrc2 {{out_1}}", {
+    code: "endless_input",
+    words: ["never be done", "write -t"],
+  }),
+]
+
+/** Mistakes of commands. */
+export const COMMAND_MISTAKES = [...INPUTS, ...WORDS, ...NAMES]
