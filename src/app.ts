@@ -1,5 +1,6 @@
 import { Hono } from "hono"
 import { makeDashboard } from "./dashboard/dashboard.ts"
+import { errorPages } from "./dashboard/errors/pages.tsx"
 import { answerUnknownPath } from "./dashboard/problem-page.tsx"
 import { answerError, nameRequest } from "./http/answers.ts"
 import { authenticate } from "./http/auth.ts"
@@ -36,6 +37,7 @@ app.onError(answerError)
 app.notFound(answerUnknownPath)
 app.route("/v1", v1)
 app.route("/docs", docs)
+app.route("/docs/errors/", errorPages)
 app.route("/media", media)
 app.route("/public", published)
 app.route("/operator", operator)

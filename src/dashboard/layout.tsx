@@ -152,13 +152,17 @@ export function Brand() {
   )
 }
 
-/** The frame of every page, those for nobody in particular included. */
+/**
+ * The frame of every page, those for nobody in particular included. Scripts of the page stand beside
+ * the one that all have; with null there is none.
+ */
 export function Document(props: {
   title: string
-  scripts?: readonly AssetName[]
+  scripts?: readonly AssetName[] | null
   children: Child
 }) {
-  const scripts: AssetName[] = ["page.client.js", ...(props.scripts ?? [])]
+  const { scripts: own = [] } = props
+  const scripts: AssetName[] = own === null ? [] : ["page.client.js", ...own]
   return (
     <>
       {raw("<!doctype html>")}

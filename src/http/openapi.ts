@@ -40,9 +40,13 @@ const ALLOWANCE = ["RateLimit", "RateLimit-Policy"] as const
 
 const codes = Object.keys(PROBLEMS)
 
+const CODE = "It has a page below [/docs/errors/](/docs/errors/)."
+
 const shared = {
   message: z.string(),
-  type: z.string().meta({ description: "A page that says what the code means." }),
+  type: z
+    .string()
+    .meta({ description: "The address of a page that says what the code means and what to do." }),
   title: z.string(),
   status: z.int(),
   detail: z.string(),
@@ -72,7 +76,7 @@ const validationError = z
       z.object({
         field: z.string(),
         message: z.string(),
-        code: z.string(),
+        code: z.string().meta({ description: CODE }),
         option: z.string().optional(),
       }),
     ),
@@ -92,7 +96,8 @@ export function describeOperations(operations: readonly Operation[]) {
     info: {
       title: "Lathe",
       version: VERSION,
-      description: "A media-processing API: files in, FFmpeg commands over them, results out.",
+      description:
+        "A media-processing API: files in, FFmpeg commands over them, results out. Every error code has [a page](/docs/errors/).",
     },
     servers: [{ url: "/v1" }],
     security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
@@ -192,7 +197,9 @@ function errorsOf(described: Operation): Record<string, ZodOpenApiResponseObject
     [...byStatus].map(([status, those]) => [
       String(status),
       {
-        description: those.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(" "),
+        description: those
+          .map((code) => `[\`${code}\`](/docs/errors/${code}): ${PROBLEMS[code].title}.`)
+          .join(" "),
         ...(status === 429 && { headers: referencesTo([...ALLOWANCE, "Retry-After"]) }),
         content: {
           "application/json": { schema: status === 422 ? validationError : errorBody },

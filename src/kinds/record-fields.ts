@@ -111,7 +111,9 @@ export const recordHeadSchemas = {
   status: z.enum(STATUSES),
   created_at: dateTime,
   error: z.string().optional(),
-  error_code: failureCode.optional(),
+  error_code: failureCode.optional().meta({
+    description: "Why it failed; each code has a page below [/docs/errors/](/docs/errors/).",
+  }),
 }
 
 /** The head of the record of a job, or of a file. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest"
 import { describeOperations } from "../../src/http/openapi.ts"
-import { PROBLEMS } from "../../src/http/problem.ts"
 import { OPERATIONS } from "../../src/operations.ts"
 import { ask } from "../support/caller.ts"
 import { readProblem } from "../support/problem.ts"
@@ -24,26 +23,10 @@ describe("GET /docs", () => {
   })
 
   it("takes no other method", async () => {
-    for (const path of ["/docs", "/docs/errors/internal"]) {
+    for (const path of ["/docs", "/docs/errors/", "/docs/errors/internal"]) {
       const answer = await ask(path, { method: "POST" })
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"])
       expect((await readProblem(answer)).code_name).toBe("method_not_allowed")
     }
-  })
-})
-
-describe("GET /docs/errors/{code}", () => {
-  it.each(Object.entries(PROBLEMS))("says what %s means", async (code, { status, title }) => {
-    const answer = await ask(`/docs/errors/${code}`)
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get("content-type")).toMatch(/^text\/html\b/)
-    const page = await answer.text()
-    for (const text of [code, title, String(status)]) expect(page).toContain(text)
-  })
-
-  it.each(["nosuch", "toString", "__proto__", "%3Cscript%3E"])("%s is not found", async (code) => {
-    const answer = await ask(`/docs/errors/${code}`)
-    expect(answer.status).toBe(404)
-    expect((await readProblem(answer)).code_name).toBe("not_found")
   })
 })

@@ -26,6 +26,7 @@ const PATHS = [
   "/operate/dead-letters",
 ]
 const SIGN_IN_PATHS = ["/sign-in", "/sign-up", "/forgot-password", "/verify-email"]
+const ERROR_PATHS = ["/docs/errors/", "/docs/errors/not_found"]
 
 const LOOKS = [
   { name: "desk-light", viewport: DESK, colorScheme: "light", isAudited: true },
@@ -54,7 +55,7 @@ describe.skipIf(LACK !== null)(`every page${skipNote(LACK)}`, () => {
   })
 
   it("is accessible and no wider than its window: to who is not signed in", async () => {
-    expect(await lookAtAll(await stage.openVisit(), SIGN_IN_PATHS)).toEqual([])
+    expect(await lookAtAll(await stage.openVisit(), [...SIGN_IN_PATHS, ...ERROR_PATHS])).toEqual([])
   })
 
   it("is accessible and no wider than its window: to an operator", async () => {

@@ -2,7 +2,6 @@ import { Hono } from "hono"
 import { html } from "hono/html"
 import type { App } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
-import { isProblemCode, notFound, PROBLEMS } from "../../http/problem.ts"
 
 /** Scalar's script; see docs/decisions/0012. */
 const SCALAR =
@@ -10,7 +9,7 @@ const SCALAR =
 /** Hash of that file as its npm package has it; the browser runs no other bytes. */
 const SCALAR_INTEGRITY = "sha384-U11tb2XnKvmwt8RlTvnwUnYgrN+ur4Xyh9htLhjajWNR/Oyl5AX5DEz00qRmlrmK"
 
-/** Pages for people: the interface to read and try, and what each error code means. */
+/** The page of the interface, to read and to try. */
 export const docs = new Hono<App>()
 
 docs.get("/", (c) =>
@@ -23,7 +22,10 @@ docs.get("/", (c) =>
           <title>Lathe</title>
         </head>
         <body>
-          <p>The OpenAPI document: <a href="/v1/openapi.json">/v1/openapi.json</a></p>
+          <p>
+            The OpenAPI document: <a href="/v1/openapi.json">/v1/openapi.json</a>.
+            <a href="/docs/errors/">What each error code means</a>.
+          </p>
           <script id="api-reference" data-url="/v1/openapi.json"></script>
           <script src="${SCALAR}" integrity="${SCALAR_INTEGRITY}" crossorigin="anonymous"></script>
         </body>
@@ -31,27 +33,6 @@ docs.get("/", (c) =>
   ),
 )
 
-docs.get("/errors/:code", (c) => {
-  const code = c.req.param("code")
-  if (!isProblemCode(code)) throw notFound("error code")
-  const { status, title } = PROBLEMS[code]
-  return c.html(
-    html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
-          <title>${code}</title>
-        </head>
-        <body>
-          <main>
-            <h1><code>${code}</code></h1>
-            <p>${title}. The status is ${status}.</p>
-          </main>
-        </body>
-      </html>`,
-  )
-})
+docs.get("/errors", (c) => c.redirect("/docs/errors/", 308))
 
 guardMethods(docs)

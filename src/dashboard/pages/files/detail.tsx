@@ -3,6 +3,7 @@ import { StatusBadge } from "../../components/badge.tsx"
 import { Card } from "../../components/card.tsx"
 import { CodeBlock } from "../../components/code-block.tsx"
 import { CopyButton } from "../../components/copy-button.tsx"
+import { ErrorCode } from "../../components/error-code.tsx"
 import { Facts } from "../../components/facts.tsx"
 import { formatBytes, formatCount, formatDuration } from "../../components/format.ts"
 import { Live, Polled } from "../../components/live.tsx"
@@ -26,7 +27,7 @@ export function FileDetail({ file }: { file: FileRecord }) {
       <Live id="file-failure" tells>
         {file.error !== undefined && (
           <Notice tone="bad">
-            {file.error} <code>{file.error_code}</code>
+            {file.error} {file.error_code && <ErrorCode code={file.error_code} />}
           </Notice>
         )}
         {file.ffprobe_error !== undefined && (

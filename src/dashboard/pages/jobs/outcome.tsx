@@ -1,4 +1,5 @@
 import type { JobRecord } from "../../../kinds/job-record.ts"
+import { ErrorCode } from "../../components/error-code.tsx"
 import { formatBytes, formatDuration } from "../../components/format.ts"
 import { Live } from "../../components/live.tsx"
 import { Notice } from "../../components/notice.tsx"
@@ -33,7 +34,7 @@ function Failure(props: { error: NonNullable<JobRecord["error"]>; lines: string[
   return (
     <Notice tone={error.code === "canceled" ? "idle" : "bad"}>
       <p>
-        {error.message} <code>{error.code}</code>
+        {error.message} <ErrorCode code={error.code} />
       </p>
       {told.length > 0 && (
         <pre tabindex={0} role="region" aria-label="What the tool said last">

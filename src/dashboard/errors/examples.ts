@@ -1,0 +1,51 @@
+import type { FailureCode } from "../../contract/failure.ts"
+import type { FaultCode } from "../../faults.ts"
+import { Problem, problemResponse, unprocessables } from "../../http/problem.ts"
+import type { ProblemCode } from "../../http/problem.ts"
+import { EXAMPLE_ID } from "../../ids.ts"
+import type { JobRecord } from "../../kinds/job-record.ts"
+import { ANSWERS } from "./answers.ts"
+import { FAILURES } from "./failures.ts"
+import type { ExplainedFault } from "./faults.ts"
+
+/** The body of an answer with this code, as the interface makes it. */
+export async function exampleAnswer(code: ProblemCode): Promise<object> {
+  const { message, retryAfterSeconds } = ANSWERS[code]
+  if (code === "unprocessable")
+    return await bodyOf(unprocessables([{ field: "file_url", message }]))
+  const facts = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
+  return await bodyOf(new Problem(code, message, facts))
+}
+
+/** The body of a 422 that has this code in its details. */
+export async function exampleRefusal(
+  code: FaultCode,
+  { field, option, message }: ExplainedFault,
+): Promise<object> {
+  const fault = { field, code, message, ...(option !== undefined && { option }) }
+  return await bodyOf(unprocessables([fault]))
+}
+
+/** The record of a job that failed with this code. */
+export function exampleJob(code: FailureCode): JobRecord {
+  const { message } = FAILURES[code]
+  return {
+    id: EXAMPLE_ID,
+    kind: "command",
+    status: "failed",
+    created_at: "2026-11-22T09:00:00.000Z",
+    outputs: [],
+    progress: null,
+    eta_seconds: null,
+    attempts: 1,
+    metadata: {},
+    warnings: [],
+    started_at: "2026-11-22T09:00:01.000Z",
+    completed_at: "2026-11-22T09:00:09.000Z",
+    error: { code, message },
+  }
+}
+
+async function bodyOf(problem: Problem): Promise<object> {
+  return await problemResponse(problem, { requestId: EXAMPLE_ID, accept: "" }).json()
+}

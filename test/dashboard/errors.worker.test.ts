@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { failureCode } from "../../src/contract/failure.ts"
+import { FAULTS } from "../../src/dashboard/errors/faults.ts"
+import { PROBLEMS } from "../../src/http/problem.ts"
+import { jobRecord } from "../../src/kinds/job-record.ts"
+import { REQUEST_MISTAKES } from "../mistakes/requests.ts"
+import { ask } from "../support/caller.ts"
+import { readProblem } from "../support/problem.ts"
+
+/** Every code that the service has; that of a fault is one of these by its type. */
+const CODES = new Set([
+  ...Object.keys(PROBLEMS),
+  ...failureCode.options,
+  ...Object.keys(FAULTS),
+  ...REQUEST_MISTAKES.map(({ code }) => code),
+])
+
+async function visit(path: string): Promise<{ answer: Response; html: string }> {
+  const answer = await ask(path, { redirect: "manual" })
+  return { answer, html: await answer.text() }
+}
+
+/** The examples of a page, as their reader copies them. */
+function examplesOf(html: string): unknown[] {
+  return [...html.matchAll(/<pre [^>]*><code>(.*?)<\/code><\/pre>/gs)].map(
+    ([, text = ""]): unknown =>
+      JSON.parse(
+        text
+          .replaceAll("&quot;", '"')
+          .replaceAll("&#39;", "'")
+          .replaceAll("&lt;", "<")
+          .replaceAll("&gt;", ">")
+          .replaceAll("&amp;", "&"),
+      ),
+  )
+}
+
+/** An example as what it is one of: an error of the interface, or a Job. */
+async function readExample(example: unknown): Promise<string[]> {
+  if (jobRecord.safeParse(example).success) {
+    return [jobRecord.strict().parse(example).error?.code ?? ""]
+  }
+  const { code_name, status, details } = await readProblem(asAnswer(example))
+  expect(status).toBe(PROBLEMS[code_name].status)
+  return [code_name, ...details.map(({ code }) => code)]
+}
+
+const headed = z.looseObject({ status: z.int(), request_id: z.string() })
+
+function asAnswer(example: unknown): Response {
+  const { status, request_id } = headed.parse(example)
+  return Response.json(example, { status, headers: { "x-request-id": request_id } })
+}
+
+describe("the page of an error code", () => {
+  test.each([...CODES])("%s says what it means and what to do, with examples", async (code) => {
+    const { answer, html } = await visit(`/docs/errors/${code}`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get("content-type")).toMatch(/^text\/html\b/)
+    expect(html).toContain(`<h1><code>${code}</code></h1>`)
+    const examples = examplesOf(html)
+    expect(examples.length).toBe(html.split("<h2>What to do</h2>").length - 1)
+    expect(examples.length).toBeGreaterThan(0)
+    for (const example of examples) expect(await readExample(example)).toContain(code)
+  })
+
+  test("has no script, and lets none run", async () => {
+    const { answer, html } = await visit("/docs/errors/internal")
+    const policy = answer.headers.get("content-security-policy")
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toContain("script-src")
+    expect(html).not.toContain("<script")
+    expect(html).toContain('content="light dark"')
+  })
+
+  test("is where the type of an error leads", async () => {
+    const { type } = await readProblem(await ask("/v1/nowhere"))
+    expect((await visit(type)).answer.status).toBe(200)
+  })
+
+  test.each(["nosuch", "toString", "__proto__", "%3Cscript%3E"])(
+    "%s is not found, and the codes that there are stand there",
+    async (code) => {
+      const { answer, html } = await visit(`/docs/errors/${code}`)
+      expect(answer.status).toBe(404)
+      expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'")
+      expect(html).toContain("There is no such error code")
+      expect(html).toContain('href="/docs/errors/internal"')
+      expect(html).not.toContain("<script")
+    },
+  )
+})
+
+describe("the index of error codes", () => {
+  test("names every code, and the page of the interface leads to it", async () => {
+    const { html } = await visit("/docs/errors/")
+    for (const code of CODES) expect(html).toContain(`href="/docs/errors/${code}"`)
+    expect((await visit("/docs")).html).toContain('href="/docs/errors/"')
+    expect((await visit("/docs/errors")).answer.headers.get("location")).toBe("/docs/errors/")
+  })
+})
