@@ -136,13 +136,14 @@ export function mountOperations(app: Hono<App>, operations: readonly Operation[]
     const route = path.replaceAll(/\{(\w+)\}/g, ":$1")
     const those = byPath.get(path) ?? []
     for (const { method, respond } of those) app.on(method, [route], respond)
+    const methods = those.map(({ method }) => method.toUpperCase())
     const wider = operations.filter((other) => covers(other.path, path))
-    const methods = [...those, ...wider].map(({ method }) => method.toUpperCase())
     const passed = new Set(wider.map(({ method }) => method.toUpperCase()))
     app.all(route, async (c, next) => {
-      const method = c.req.method === "HEAD" ? "GET" : c.req.method
-      if (!passed.has(method)) return refuseMethod(c, methods)
-      return await next()
+      if (!passed.has(c.req.method === "HEAD" ? "GET" : c.req.method)) refuseMethod(c, methods)
+      await next()
+      // The word of this path is no name of anything.
+      if (c.error instanceof Problem && c.error.code === "not_found") refuseMethod(c, methods)
     })
   }
 }
