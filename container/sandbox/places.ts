@@ -46,12 +46,8 @@ export function openPlaces(settings: RunnerSettings): Places {
   let isFilling = false
   let wake = Promise.withResolvers<void>()
   let isClosed = false
-  function findLeast(): Pool | undefined {
-    const short = [...pools.values()].filter((each) => each.prepared.length < each.wanted)
-    return short.toSorted((one, other) => one.prepared.length - other.prepared.length)[0]
-  }
   async function fill(): Promise<void> {
-    for (let pool = findLeast(); chosen && !isClosed && pool; pool = findLeast()) {
+    for (let pool = findLeast(pools); chosen && !isClosed && pool; pool = findLeast(pools)) {
       pool.prepared.push(await prepare(chosen, settings.workDir, pool.tools))
     }
   }
@@ -81,11 +77,11 @@ export function openPlaces(settings: RunnerSettings): Places {
       const pool = pools.get(name)
       if (!pool || chosen === null) return null
       pool.wanted = settings.placesMax
-      const { prepared } = pool
-      const taken = prepared.shift() ?? null
+      const taken = pool.prepared.shift() ?? null
       refill(() => wake.promise)
       void taken?.place.over.then(() => wake.resolve())
-      setTimeout(() => wake.resolve(), REFILL_MS[prepared.length > 0 ? "some" : "none"]).unref()
+      const delayMs = REFILL_MS[pool.prepared.length > 0 ? "some" : "none"]
+      setTimeout(() => wake.resolve(), delayMs).unref()
       if (taken === null || taken.place.isIntact()) return taken
       void closeTaskSandbox(taken, null)
       return null
@@ -98,6 +94,12 @@ export function openPlaces(settings: RunnerSettings): Places {
       await Promise.all(left.map((each) => closeTaskSandbox(each, null)))
     },
   }
+}
+
+/** The pool that lacks places and has the fewest. */
+function findLeast(pools: Map<string, Pool>): Pool | undefined {
+  const short = [...pools.values()].filter((each) => each.prepared.length < each.wanted)
+  return short.toSorted((one, other) => one.prepared.length - other.prepared.length)[0]
 }
 
 /** The tools that the tasks of a pool run first, in this order. */

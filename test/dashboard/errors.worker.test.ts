@@ -4,7 +4,7 @@ import { failureCode } from "../../src/contract/failure.ts"
 import { FAULTS } from "../../src/dashboard/errors/faults.ts"
 import { PROBLEMS } from "../../src/http/problem.ts"
 import { jobRecord } from "../../src/kinds/job-record.ts"
-import { REQUEST_MISTAKES } from "../mistakes/requests.ts"
+import { REQUEST_MISTAKES } from "../http/mistakes/requests.ts"
 import { ask } from "../support/caller.ts"
 import { readProblem } from "../support/problem.ts"
 

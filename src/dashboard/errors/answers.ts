@@ -54,6 +54,12 @@ export const ANSWERS: Record<ProblemCode, Answer> = {
     remedy: "Check the path and the id, and that the key is one of the account that made it.",
     message: "There is no such file.",
   },
+  no_log: {
+    means: "Nothing is kept of what the tools of the job said: it is not over, or of another kind.",
+    remedy:
+      "Ask again once the job is over. POST /v1/commands and POST /v1/ffmpeg keep what ffmpeg says, and the record then has `log`.",
+    message: "The job is not over: what ffmpeg says of it is kept at its end.",
+  },
   method_not_allowed: {
     means: "The path is there, and does not take the method.",
     remedy: "Use one of the methods that the message and the header `Allow` name.",

@@ -26,6 +26,15 @@ export const FAULTS: Record<Exclude<FaultCode, FailureCode>, ExplainedFault> = {
     message: "expected options and an output after ffmpeg",
     field: "ffmpeg_command",
   },
+  endless_input: {
+    title: "The command would never end",
+    means: "An input has no end, and nothing in the command ends what is made of it.",
+    remedy: "Write -t and its seconds before the output, or give the source a length.",
+    message:
+      '-stream_loop: it repeats its input without end, so that "{{out_1}}" would never be done; write -t and its seconds before the output',
+    field: "ffmpeg_command",
+    option: "-stream_loop",
+  },
   fetch_not_an_input: {
     title: "What was fetched is no input",
     means: "The address is that of a fetch, which is kept for some days and is no File.",
