@@ -56,13 +56,29 @@ export function explain(run: {
   const lines = cleanLines(run.stderr, run.workspace)
   const found = findRule(lines)
   const shown = selectErrorLines(lines)
-  const sentence = found?.sentence ?? describeLastLine(shown, run.exitCode)
+  const said = found?.sentence ?? describeLastLine(shown, run.exitCode)
+  const sentence =
+    found?.rule.code === "stream_not_found" ? said + describeStreams(run.stderr) : said
   const failed = callerFailure(
     found?.rule.code ?? "command_failed",
     atCommand(run.position, sentence),
     shown,
   )
   return { ...failed, blame: found?.rule.blame ?? failed.blame }
+}
+
+const STREAMS_MAX = 12
+const STREAM = /^ {2}Stream #(\d+:\d+)\S*: (Video|Audio|Subtitle|Data|Attachment): (\w+)/
+
+/** The streams that ffmpeg found in the inputs, as one more sentence; nothing where it was told to be quiet. */
+function describeStreams(stderr: string): string {
+  const lines = stderr.split(/[\r\n]+/)
+  const end = lines.findIndex((line) => line.startsWith("Output #"))
+  const found = lines.slice(0, end < 0 ? undefined : end).flatMap((line) => {
+    const [, place, medium = "", codec] = STREAM.exec(line) ?? []
+    return place === undefined ? [] : [`${place} (${medium.toLowerCase()}, ${codec})`]
+  })
+  return found.length === 0 ? "" : ` The inputs have ${found.slice(0, STREAMS_MAX).join(", ")}.`
 }
 
 function findRule(lines: readonly string[]) {

@@ -77,6 +77,8 @@ export async function openBed(
     const started = await startServiceProcess({
       settings: {
         FFMPEG_PATH: ffmpegPath,
+        // Commands that fail at the run are a part of the batch.
+        FFMPEG_FACTS: "none",
         RUNNER_CAPACITY: String(CAPACITY),
         DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
         ALLOWED_PRIVATE_HOSTS: "127.0.0.1",

@@ -5,11 +5,16 @@ export type TestService = ServiceProcess
 
 /**
  * Starts the whole service with these settings, of another copy of the project where `folder` names
- * one; what it complains of is seen with the test.
+ * one; what it complains of is seen with the test. It knows nothing of its ffmpeg, so that what fails
+ * at the run can be seen to.
  */
 export async function startService(
   settings: Record<string, string> = {},
   folder = process.cwd(),
 ): Promise<TestService> {
-  return await startServiceProcess({ settings, folder, echoesErrors: true })
+  return await startServiceProcess({
+    settings: { FFMPEG_FACTS: "none", ...settings },
+    folder,
+    echoesErrors: true,
+  })
 }

@@ -37,6 +37,12 @@ export const FILTER_RULES: readonly ExplainRule[] = [
   },
   {
     code: "filter_error",
+    pattern: /\[FILE\] Cannot read file '([^']*)'/,
+    sentence: (file) =>
+      `A filter reads "${file}", and there is no file of this name: give the file as an input and write its key there, as {{in_2}}.`,
+  },
+  {
+    code: "filter_error",
     pattern: /^\[Parsed_([a-z0-9_]+?)_\d+\] (?:Unable to open|Could not open|Failed to open) (.+)$/,
     sentence: (filter, file) => `The filter "${filter}" cannot open "${file}".`,
   },

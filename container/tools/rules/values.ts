@@ -63,6 +63,19 @@ export const VALUE_RULES: readonly ExplainRule[] = [
   },
   {
     code: "invalid_option",
+    pattern: /^\[(\w+)\] (?:width|height) not divisible by 2 \((\d+x\d+)\)/,
+    sentence: (encoder, size) =>
+      `The encoder ${encoder} takes even widths and heights alone, and these are ${size}: write even numbers, or -2 for a side that is to follow the other, as scale=640:-2.`,
+  },
+  {
+    code: "invalid_option",
+    pattern:
+      /x265 \[error\]: Picture (width|height) must be an integer multiple of the specified chroma/,
+    sentence: (side) =>
+      `The encoder libx265 takes even widths and heights alone, and the ${side} is odd: write even numbers, or -2 for a side that is to follow the other, as scale=640:-2.`,
+  },
+  {
+    code: "invalid_option",
     pattern: /^\[(\w+)\] (.+?)\.?$/,
     next: /Could not write header/,
     sentence: (format, why) => `The output format ${format} cannot hold these streams: ${why}.`,

@@ -42,7 +42,7 @@ test.for([
   ["-i in_1 -crf abc out_1", "invalid_option", '"-crf" does not take "abc"'],
   ["-i in_1 -preset bogus out_1", "invalid_option", '"bogus"'],
   ["-i in_1 -ss abc out_1", "invalid_option", '"-ss" does not take "abc"'],
-  ["-i in_1 -vf scale=63:35 -c:v libx264 -pix_fmt yuv420p out_1", "invalid_option", "divisible"],
+  ["-i in_1 -vf scale=63:35 -c:v libx264 -pix_fmt yuv420p out_1", "invalid_option", "even widths"],
   ["-i in_1 -c copy out.webm", "invalid_option", "Only VP8"],
   ["-i in_1 -f image2 many.png -c copy out_1", "invalid_option", '"many.png" is one name'],
   ["-loglevel foo -i in_1 out_1", "invalid_option", '"-loglevel" does not take "foo"'],
