@@ -50,35 +50,6 @@ const NEWER: [string, string, string[]][] = [
   ],
   [
     "stream_not_found",
-    'The map "0:s" matches no stream of the inputs. The inputs have 0:0 (video, h264), 0:1 (audio, aac).',
-    [
-      "Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'in_1.mp4':",
-      "  Stream #0:0[0x1](und): Video: h264 (High) (avc1 / 0x31637661), yuv420p, 160x120, 25 fps (default)",
-      "  Stream #0:1[0x2](und): Audio: aac (LC) (mp4a / 0x6134706D), 44100 Hz, mono, fltp (default)",
-      "Stream map '0:s' matches no streams.",
-      "To ignore this, add a trailing '?' to the map.",
-    ],
-  ],
-  [
-    "filter_error",
-    'A filter reads "t.txt", and there is no file of this name: give the file as an input and write its key there, as {{in_2}}.',
-    [
-      "[Parsed_drawtext_0 @ 0x5581] [FILE @ 0x7ffe] Cannot read file 't.txt': No such file or directory",
-      "[Parsed_drawtext_0 @ 0x5581] The text file 't.txt' could not be read or is empty",
-      "[AVFilterGraph @ 0x5581] Error initializing filters",
-    ],
-  ],
-  [
-    "invalid_option",
-    "The encoder libx265 takes even widths and heights alone, and the width is odd: write even numbers, or -2 for a side that is to follow the other, as scale=640:-2.",
-    [
-      "x265 [error]: Picture width must be an integer multiple of the specified chroma subsampling",
-      "x265 [error]: Picture height must be an integer multiple of the specified chroma subsampling",
-      "[libx265 @ 0x5581] Cannot open libx265 encoder.",
-    ],
-  ],
-  [
-    "stream_not_found",
     'The map "0:s" matches no stream of the inputs.',
     [
       "[out#0/mp4 @ 0x5581] Stream map '0:s' matches no streams.",
