@@ -66,7 +66,7 @@ const HOLDS: Record<string, Partial<Record<Medium, { codecs: string; instead: st
     A: { codecs: "vorbis opus flac", instead: "use libvorbis or libopus, or write an .mka" },
   },
   oga: { A: { codecs: "vorbis opus flac", instead: "use libvorbis or libopus, or write an .mka" } },
-  opus: { A: { codecs: "opus", instead: "use libopus, or write an .ogg or .mka" } },
+  opus: { A: { codecs: "opus vorbis flac", instead: "use libopus, or write an .ogg or .mka" } },
   srt: { S: { codecs: "subrip", instead: "use srt" } },
   webvtt: { S: { codecs: "webvtt", instead: "use webvtt" } },
 }
