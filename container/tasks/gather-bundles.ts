@@ -1,6 +1,7 @@
 import {
   bundleKindOf,
   byteLengthOf,
+  isPlaylist,
   MEMBER_NAMES_BYTES_MAX,
   memberName,
   MEMBERS_MAX,
@@ -14,9 +15,17 @@ import type { FinishedWorkspace } from "./bundle-files.ts"
 import { noOutput } from "./empty-output.ts"
 import { assignFiles } from "./file-assignment.ts"
 import type { FileAssignment, FileSearch } from "./file-assignment.ts"
+import type { Playlist } from "./playlist.ts"
 
-/** File names of one bundle, its playlist first, and the duration of its longest playlist. */
-export type BundleFiles = { names: string[]; durationSeconds: number | null }
+/**
+ * File names of one bundle, its playlist first; which of them a player begins with, where there is
+ * one; and the duration of its longest playlist.
+ */
+export type BundleFiles = {
+  names: string[]
+  playlist: string | null
+  durationSeconds: number | null
+}
 
 /** Usual outputs take some milliseconds, the worst that the limits allow a few seconds. */
 const SEARCH_MS_MAX = 10_000
@@ -61,17 +70,27 @@ function toBundleFiles(
   const gathered = new Map<string, BundleFiles>()
   for (const [bundleIndex, { key, name }] of bundles.entries()) {
     const indexes = assignedIndexes(assignments[bundleIndex])
-    const seconds = indexes.flatMap((index) => playlists.get(index)?.durationSeconds ?? [])
+    const read = indexes.flatMap((index) => playlists.get(index) ?? [])
+    const seconds = read.flatMap(({ durationSeconds }) => durationSeconds ?? [])
     const assigned = indexes.map((index) => names[index] ?? "")
     const others = assigned.filter((each) => each !== name)
     // A muxer without numbering writes one file, whose name is the pattern.
     if (bundleKindOf(name) === "series" && others.length === 0) continue
     gathered.set(key, {
       names: others.length < assigned.length ? [name, ...others] : others,
+      playlist: bundleKindOf(name) === "playlist" ? name : findEntry(assigned, read),
       durationSeconds: seconds.length > 0 ? Math.max(...seconds) : null,
     })
   }
   return gathered
+}
+
+/** The playlist of a series that no other one names, as a master is; null where several are so. */
+function findEntry(names: readonly string[], playlists: readonly Playlist[]): string | null {
+  const [first, ...others] = names.filter(
+    (name) => isPlaylist(name) && !playlists.some(({ isNaming }) => isNaming(name)),
+  )
+  return others.length === 0 ? (first ?? null) : null
 }
 
 function assignedIndexes(assignment: FileAssignment = new Uint8Array()): number[] {

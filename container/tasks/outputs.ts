@@ -106,7 +106,7 @@ async function storeOutput(context: RunContext, { key, name }: TaskOutput): Prom
 async function storeBundle(
   context: RunContext,
   { key, name }: TaskOutput,
-  { names, durationSeconds }: BundleFiles,
+  { names, playlist, durationSeconds }: BundleFiles,
 ): Promise<StoredOutput> {
   const { io, signal } = context
   const ioPath = `/outputs/${key}`
@@ -121,6 +121,7 @@ async function storeBundle(
     size_bytes: members.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
     content_type: bundleKindOf(name) === "series" ? "application/zip" : typeOf(name),
     members,
+    ...(playlist !== null && { playlist }),
     ...(durationSeconds !== null && { duration_seconds: durationSeconds }),
   }
   return { report, content: UNKNOWN_CONTENT }

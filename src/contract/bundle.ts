@@ -37,6 +37,8 @@ export type Member = z.infer<typeof member>
 /** What a file of several files consists of. */
 export type Bundle = {
   kind: BundleKind
+  /** The member that a player begins with, where there is one. */
+  playlist?: string
   /** How long its longest playlist plays. */
   durationSeconds?: number
   /** Left out where a file was read without them. */

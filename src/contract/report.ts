@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { member, MEMBERS_MAX } from "./bundle.ts"
+import { member, memberName, MEMBERS_MAX } from "./bundle.ts"
 import { blame, failure } from "./failure.ts"
 import { probeResult } from "./probe.ts"
 import { sha256Text } from "./sha256.ts"
@@ -24,8 +24,9 @@ const PROBE_ERROR_LENGTH_MAX = 1000
 
 /**
  * One output that a task stored: its key, what it is, and what ffprobe says of it. A bundle has
- * members, and its size is theirs; `duration_seconds` is what its playlist says. A digest is there
- * where the runner had the bytes in its memory.
+ * members, and its size is theirs; `duration_seconds` is what its playlist says, and `playlist` the
+ * member to begin with, where there is one. A digest is there where the runner had the bytes in its
+ * memory.
  */
 export const outputReport = z.object({
   key: z.string().max(200),
@@ -38,6 +39,7 @@ export const outputReport = z.object({
     .transform((text) => text.slice(0, PROBE_ERROR_LENGTH_MAX))
     .optional(),
   members: z.array(member).min(1).max(MEMBERS_MAX).optional(),
+  playlist: memberName.optional(),
   duration_seconds: z.number().nonnegative().optional(),
 })
 

@@ -28,15 +28,40 @@ export function transcriptUrl(base: string, transcriptionId: string, name: strin
 }
 
 /** One of the files of a bundle, as records show it. */
-export const memberRecord = member.omit({ crc32: true, name: true }).extend({
+const memberRecord = member.omit({ crc32: true, name: true }).extend({
   name: z.string(),
   download_url: z.url(),
+  entry: z
+    .literal(true)
+    .optional()
+    .meta({ description: "There where it is the `playlist` that a player begins with." }),
 })
 
-export function viewMember(
+/** What records say of a bundle: which of its files a player begins with, and all of them. */
+export const bundleFieldSchemas = {
+  playlist: z
+    .string()
+    .optional()
+    .meta({ description: "The name of the playlist among `files` that a player begins with." }),
+  files: z.array(memberRecord).optional(),
+}
+
+type ListedBundle = { playlist?: string | undefined; members?: ListedMember[] | undefined }
+
+export function bundleFields(base: string, fileId: string, { playlist, members }: ListedBundle) {
+  return {
+    ...(playlist !== undefined && { playlist }),
+    ...(members && { files: members.map((each) => viewMember(base, fileId, each, playlist)) }),
+  }
+}
+
+function viewMember(
   base: string,
   fileId: string,
   { name, size_bytes, content_type }: ListedMember,
+  playlist?: string,
 ): z.infer<typeof memberRecord> {
-  return { name, download_url: fileUrl(base, { id: fileId, name }), size_bytes, content_type }
+  const download_url = fileUrl(base, { id: fileId, name })
+  const shown = { name, download_url, size_bytes, content_type }
+  return name === playlist ? { ...shown, entry: true } : shown
 }

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { bundleKindOf } from "../contract/bundle.ts"
+import { archiveNameOf, bundleKindOf } from "../contract/bundle.ts"
 import type { Bundle, Member } from "../contract/bundle.ts"
 import { OUTPUTS_MAX, outputReport } from "../contract/report.ts"
 import type { OutputReport } from "../contract/report.ts"
@@ -8,6 +8,7 @@ import type { File } from "../storage/schema/files.ts"
 import type { JobResult } from "../storage/schema/jobs.ts"
 import type { Task } from "../storage/schema/tasks.ts"
 import type { DoneTasks, Finish, ListedMember } from "./kind.ts"
+import { findPicture, shownPicture } from "./shown-picture.ts"
 
 /** An output, and its name where that is known at the end only. */
 const namedOutput = outputReport.extend({ name: z.string().optional() })
@@ -27,11 +28,16 @@ export function finishOutputs({ files, tasks }: Pick<DoneTasks, "files" | "tasks
       id: file.id,
       set: {
         ...storedFile(task, file, output),
-        ...(output.name !== undefined && { name: file.name }),
+        name: keptName(file, output),
       },
     })),
     result: { outputs: stored.map(({ file, output }) => outputResult(file, output)) },
   }
+}
+
+/** The name of a stored output: a series is one archive to its caller, and no pattern any more. */
+function keptName({ name }: File, { members }: OutputReport): string {
+  return members && bundleKindOf(name) === "series" ? archiveNameOf(name) : name
 }
 
 /** The facts of a file that a task stored as one of its outputs. */
@@ -48,12 +54,16 @@ export function storedFile(task: Task, file: File, output: OutputReport): Partia
   }
 }
 
-function bundleOf({ name }: File, { members, duration_seconds }: OutputReport): Bundle | null {
+function bundleOf(
+  { name }: File,
+  { members, playlist, duration_seconds }: OutputReport,
+): Bundle | null {
   const kind = bundleKindOf(name)
   if (kind === null || !members) return null
   return {
     kind,
     members,
+    ...(playlist !== undefined && { playlist }),
     ...(duration_seconds !== undefined && { durationSeconds: duration_seconds }),
   }
 }
@@ -64,13 +74,13 @@ export function outputResult(file: File, output: OutputReport): JobResult["outpu
   return {
     key: output.key,
     fileId: file.id,
-    name: file.name,
+    name: keptName(file, output),
     sizeBytes: output.size_bytes,
     contentType: output.content_type,
     ...codecOf(output),
     ...(durationSeconds !== undefined && { durationSeconds }),
-    ...(output.probe?.width !== undefined && { width: output.probe.width }),
-    ...(output.probe?.height !== undefined && { height: output.probe.height }),
+    ...(output.probe && shownPicture(output.probe)),
+    ...(output.playlist !== undefined && { playlist: output.playlist }),
     ...(output.members && { files: output.members.map(withoutChecksum) }),
   }
 }
@@ -79,10 +89,9 @@ const CODEC_LENGTH_MAX = 100
 
 /** The codec of the picture, or of the sound where there is none. */
 function codecOf({ probe }: OutputReport): { codec?: string } {
-  const [video, audio] = ["video", "audio"].map((type) =>
-    probe?.streams.find((stream) => stream["codec_type"] === type),
-  )
-  const codec = (video ?? audio)?.["codec_name"]
+  const shown = probe && findPicture(probe)
+  const heard = probe?.streams.find((stream) => stream["codec_type"] === "audio")
+  const codec = (shown ?? heard)?.["codec_name"]
   return typeof codec === "string" ? { codec: codec.slice(0, CODEC_LENGTH_MAX) } : {}
 }
 

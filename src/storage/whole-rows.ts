@@ -15,6 +15,7 @@ import type { JobSnapshot } from "./transitions.ts"
 const jobResult = z.custom<JobResult>((value) => value instanceof Object)
 const bundle: z.ZodType<Bundle> = z.object({
   kind: z.enum(["playlist", "series"]),
+  playlist: z.string().exactOptional(),
   durationSeconds: z.number().exactOptional(),
   members: z.array(member).exactOptional(),
 })

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import type { Progress } from "../../rpc.ts"
 import type { Job, JobResult } from "../../storage/schema/jobs.ts"
-import { fileUrl, memberRecord, viewMember } from "../file-links.ts"
+import { bundleFields, bundleFieldSchemas, fileUrl } from "../file-links.ts"
 import {
   jobFields,
   jobFieldSchemas,
@@ -25,9 +25,13 @@ const outputFile = z.object({
   size_bytes: z.int(),
   content_type: z.string(),
   duration_seconds: z.number().optional(),
-  width: z.int().optional(),
+  width: z.int().optional().meta({ description: "Of the picture as it is shown, in pixels." }),
   height: z.int().optional(),
-  files: z.array(memberRecord).optional(),
+  rotation: z
+    .int()
+    .optional()
+    .meta({ description: "Degrees clockwise by which the stored picture is turned to be shown." }),
+  ...bundleFieldSchemas,
 })
 
 /** The Command record; `output_files` has names by key, and files once the command succeeded. */
@@ -77,9 +81,8 @@ function viewOutputs(base: string, result: JobResult): CommandRecord["output_fil
         ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
         ...(output.width !== undefined && { width: output.width }),
         ...(output.height !== undefined && { height: output.height }),
-        ...(output.files && {
-          files: output.files.map((member) => viewMember(base, output.fileId, member)),
-        }),
+        ...(output.rotation !== undefined && { rotation: output.rotation }),
+        ...bundleFields(base, output.fileId, { ...output, members: output.files }),
       },
     ]),
   )

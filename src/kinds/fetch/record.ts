@@ -34,6 +34,7 @@ export const fetchRecord = z
     content_type: z.string().optional(),
     width: z.int().optional(),
     height: z.int().optional(),
+    rotation: z.int().optional(),
     outputs: z
       .array(jobOutput)
       .optional()
@@ -96,6 +97,7 @@ function viewMedia(base: string, jobId: string, { outputs, fetched }: JobResult,
       content_type: media.contentType,
       ...(media.width !== undefined && { width: media.width }),
       ...(media.height !== undefined && { height: media.height }),
+      ...(media.rotation !== undefined && { rotation: media.rotation }),
     }),
   }
 }

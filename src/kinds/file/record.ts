@@ -4,7 +4,7 @@ import { sha256Text } from "../../contract/sha256.ts"
 import type { Progress } from "../../rpc.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { FileSource } from "../../storage/schema/states.ts"
-import { fileUrl, memberRecord, publicUrl, viewMember } from "../file-links.ts"
+import { bundleFields, bundleFieldSchemas, fileUrl, publicUrl } from "../file-links.ts"
 import {
   expiryField,
   jobFields,
@@ -39,7 +39,7 @@ export const fileRecord = z
       .optional()
       .meta({ description: "Of the bytes, where it was computed on their way in." }),
     duration_seconds: z.number().optional(),
-    files: z.array(memberRecord).optional(),
+    ...bundleFieldSchemas,
     ffprobe: probeResult.optional(),
     ffprobe_error: z.string().optional(),
     ...z.object(jobFieldSchemas).partial().shape,
@@ -66,9 +66,7 @@ export function viewFile(
     ...(file.bundle?.durationSeconds !== undefined && {
       duration_seconds: file.bundle.durationSeconds,
     }),
-    ...(file.bundle?.members && {
-      files: file.bundle.members.map((member) => viewMember(base, file.id, member)),
-    }),
+    ...(file.bundle && bundleFields(base, file.id, file.bundle)),
     ...(file.probe && { ffprobe: file.probe }),
     ...(file.probeError !== null && { ffprobe_error: file.probeError }),
     ...(job && jobFields(job, progress)),

@@ -1,5 +1,5 @@
 import { create as contentDisposition } from "content-disposition"
-import { archiveNameOf } from "../../contract/bundle.ts"
+import { archiveNameOf, bundleKindOf } from "../../contract/bundle.ts"
 import type { Member } from "../../contract/bundle.ts"
 import type { AppContext } from "../../http/request.ts"
 import { notFound } from "../../http/problem.ts"
@@ -28,7 +28,7 @@ export async function sendArchive(
     })),
     new Date(completedAt ?? 0),
   )
-  headers.set("content-disposition", contentDisposition(archiveNameOf(name)))
+  headers.set("content-disposition", contentDisposition(nameOfArchive(name)))
   headers.set("content-type", "application/zip")
   headers.set("content-length", String(zip.sizeBytes))
   if (c.req.method === "HEAD") return new Response(null, { headers })
@@ -40,6 +40,11 @@ export async function sendArchive(
   // The caller hung up, or gets fewer bytes than were announced, and so knows.
   c.executionCtx.waitUntil(sent.catch((error: unknown) => writable.abort(error).catch(() => null)))
   return new Response(readable, { headers })
+}
+
+/** The name of a series that is stored; one that was stored under its pattern still has that. */
+function nameOfArchive(name: string): string {
+  return bundleKindOf(name) === "series" ? archiveNameOf(name) : name
 }
 
 /** The objects of members, in their order; null ends them where one is gone. */

@@ -114,12 +114,16 @@ export type JobResult = {
     contentType: string
     codec?: string
     durationSeconds?: number
+    /** The picture as it is shown, in pixels, and how it is turned for that, in degrees clockwise. */
     width?: number
     height?: number
+    rotation?: number
     /** Of a rendition whose quality was measured. */
     quality?: RenditionQuality
     /** Made on the way to other outputs, and no output of the Job. */
     isIntermediate?: boolean
+    /** The member of a bundle that a player begins with. */
+    playlist?: string
     /** The members of a bundle; lists leave them out where they are many. */
     files?: Omit<Member, "crc32">[]
   }[]

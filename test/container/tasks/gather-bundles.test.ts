@@ -123,7 +123,9 @@ describe("a bundle", () => {
     const outputs = [{ key: "out_1", name: "f_%d.png" }]
     const gathered = await gatherBundles({ workspace, order, signal: never }, outputs)
     await rm(workspace, { recursive: true })
-    expect(gathered).toEqual(new Map([["out_1", { names: ["f_1.png"], durationSeconds: null }]]))
+    expect(gathered).toEqual(
+      new Map([["out_1", { names: ["f_1.png"], playlist: null, durationSeconds: null }]]),
+    )
   })
 
   test("beside another has the files it refers to, and the first has the rest", async () => {

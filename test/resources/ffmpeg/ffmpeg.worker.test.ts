@@ -184,7 +184,7 @@ describe("a job of ffmpeg", () => {
     const job = await read(id)
     expect(job).toMatchObject({ status: "completed", progress: 100 })
     expect(job["outputs"]).toEqual([
-      { url: expect.stringMatching(/\/v1\/files\/[0-9a-f-]+\/s_%25d\.png$/), size_bytes: 3 },
+      { url: expect.stringMatching(/\/v1\/files\/[0-9a-f-]+\/s\.zip$/), size_bytes: 3 },
     ])
     expect(job).not.toHaveProperty("processing_errors")
   })

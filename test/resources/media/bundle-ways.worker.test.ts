@@ -86,7 +86,7 @@ describe("a bundle as an input", () => {
       const { details } = await answer.json<{ details: { field: string; message: string }[] }>()
       expect(details[0]?.field).toBe("input_files.in_1")
       expect(details[0]?.message).toMatch(
-        /^"frame_%03d\.png" is a series of files, and a command takes single ones/,
+        /^"frame\.zip" is a series of files, and a command takes single ones/,
       )
     }
   })

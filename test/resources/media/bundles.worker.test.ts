@@ -99,10 +99,10 @@ describe("the record of a command", () => {
     })
     const series = outputOf(outputs, "out_2")
     expect(series).toMatchObject({
-      name: "frame_%03d.png",
+      name: "frame.zip",
       content_type: "application/zip",
       size_bytes: 7,
-      download_url: `https://lathe.test/v1/files/${series.id}/frame_%2503d.png`,
+      download_url: `https://lathe.test/v1/files/${series.id}/frame.zip`,
     })
     expect(outputs["out_3"]).not.toHaveProperty("files")
   })
@@ -137,7 +137,7 @@ describe("the record of a command", () => {
     const record = await readCommand(task.jobId, owner)
     expect(record.output_files["out_1"]?.files).toHaveLength(MEMBERS_MAX)
     const [listed] = await (await owner.call("/commands")).json<Command[]>()
-    expect(listed?.output_files["out_1"]).toMatchObject({ name: "f_%d.png" })
+    expect(listed?.output_files["out_1"]).toMatchObject({ name: "f.zip" })
     expect(listed?.output_files["out_1"]).not.toHaveProperty("files")
     const [file] = await (await owner.call("/files")).json<Output[]>()
     expect(file).not.toHaveProperty("files")
