@@ -45,7 +45,7 @@ export function findTools(servicePid: number, workDir: string): number[] {
   const idle = idlePlaces(workDir)
   return listProcesses()
     .filter(({ pid, words }) => {
-      if (isWaiting(words) || idle.has(folderOf(pid))) return false
+      if (isWaiting(pid, words) || idle.has(folderOf(pid))) return false
       const isTool = words.some((word) => /(?:^|\/)(?:ff(?:mpeg|probe)|launcher)$/.test(word))
       return (below.has(pid) && isTool) || folderOf(pid).startsWith(`${workDir}/`)
     })

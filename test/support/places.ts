@@ -14,15 +14,26 @@ export function idlePlaces(workDir: string): Set<string> {
   return new Set(folders.filter((folder) => folder.startsWith(`${workDir}/`) && isEmpty(folder)))
 }
 
-/** Whether a process waits for the order to start a tool. */
-export function isWaiting(words: readonly string[]): boolean {
-  return words.includes("--wait")
+/** Whether a process waits for the order to start a tool, or is a tool that is held until it comes. */
+export function isWaiting(pid: number | string, words: readonly string[]): boolean {
+  if (words.includes("--wait")) return true
+  const [program = "", ...more] = words.filter((word) => word !== "")
+  // A tool that is held keeps no words but its name, and has its order on stdin, later nothing.
+  return more.length === 0 && /(?:^|\/)ff(?:mpeg|probe)$/.test(program) && !readsNothing(pid)
+}
+
+function readsNothing(pid: number | string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/0`).endsWith("/null")
+  } catch {
+    return true
+  }
 }
 
 function waitingFolderOf(pid: string): string | null {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
-    return isWaiting(words) ? readlinkSync(`/proc/${pid}/cwd`) : null
+    return isWaiting(pid, words) ? readlinkSync(`/proc/${pid}/cwd`) : null
   } catch {
     return null
   }
