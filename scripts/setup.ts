@@ -13,8 +13,14 @@ import { ytDlp } from "./setup/yt-dlp.ts"
 /** Installs and bundles whatever the service needs and lacks. */
 export async function ensureSetUp(): Promise<void> {
   await ensureTools()
-  await tryStep(ffmpegFacts, "Lathe goes on without it, and finds more mistakes of commands late.")
+  await ensureFacts()
   ensureBuilt()
+}
+
+/** Notes what ffmpeg knows where that was not done, unless FFMPEG_FACTS says it. */
+export async function ensureFacts(): Promise<void> {
+  if (process.env["FFMPEG_FACTS"] !== undefined) return
+  await tryStep(ffmpegFacts, "Lathe goes on without it, and finds more mistakes of commands late.")
 }
 
 /**

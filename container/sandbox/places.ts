@@ -35,12 +35,7 @@ export type Places = {
  * namespaces, which are what takes long, there are none.
  */
 export function openPlaces(settings: RunnerSettings): Places {
-  const pools = new Map<string, Pool>(
-    Object.entries(toolsOf(settings)).map(([name, tools]) => [
-      name,
-      { tools, prepared: [], wanted: 1 },
-    ]),
-  )
+  const pools = makePools(settings)
   let chosen: Chosen | null = null
   let filling = Promise.resolve()
   let isFilling = false
@@ -94,6 +89,11 @@ export function openPlaces(settings: RunnerSettings): Places {
       await Promise.all(left.map((each) => closeTaskSandbox(each, null)))
     },
   }
+}
+
+function makePools(settings: RunnerSettings): Map<string, Pool> {
+  const tools = Object.entries(toolsOf(settings))
+  return new Map(tools.map(([name, each]) => [name, { tools: each, prepared: [], wanted: 1 }]))
 }
 
 /** The pool that lacks places and has the fewest. */

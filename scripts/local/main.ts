@@ -6,7 +6,7 @@ import { readServiceConfig } from "./service-config.ts"
 import { startService } from "./service.ts"
 import { stopSignal } from "./stop-signal.ts"
 import { adviseOwnFfmpeg } from "../setup/own-ffmpeg.ts"
-import { ensureTools } from "../setup.ts"
+import { ensureFacts, ensureTools } from "../setup.ts"
 
 // The service, which scripts/start.ts imports as it is bundled.
 
@@ -14,7 +14,7 @@ const STOP_WITHIN_MS = 15_000
 
 await runScript(async () => {
   const config = readServiceConfig(process.env)
-  const tools = ensureTools()
+  const tools = ensureTools().then(ensureFacts)
   // Waits for processes, as that does, and is known from here on.
   canDieWithParent()
   await tools
