@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
+import { accessSync, constants, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { gzipSync } from "node:zlib"
 import { readFacts } from "../ffmpeg/facts.ts"
@@ -7,7 +7,8 @@ import { factsPath } from "../local/ffmpeg-facts.ts"
 import { mediaTools } from "../local/media-tools.ts"
 import type { SetupStep } from "./step.ts"
 
-const advice = "What ffmpeg knows could not be noted: `ffmpeg -h full` does not answer."
+const advice =
+  "What ffmpeg knows is not noted: run `npm run setup` as the user whose the clone is, where `ffmpeg -h full` answers."
 
 /** What the ffmpeg that work is done with knows, by which commands are judged before they run. */
 export const ffmpegFacts: SetupStep = {
@@ -20,7 +21,8 @@ export const ffmpegFacts: SetupStep = {
   },
 
   async canMake() {
-    return factsPath(mediaTools().ffmpeg) !== null
+    const path = factsPath(mediaTools().ffmpeg)
+    return path !== null && canWrite(dirname(path))
   },
 
   async make() {
@@ -31,11 +33,21 @@ export const ffmpegFacts: SetupStep = {
   },
 }
 
+/** Whether notes can be kept there: what an ffmpeg knows takes many seconds to read. */
+function canWrite(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Writes down what an ffmpeg knows, compressed as its setting is; whole, or not at all. */
 async function noteFacts(program: string, path: string): Promise<void> {
   try {
     const facts = JSON.stringify(await readFacts(program))
-    mkdirSync(dirname(path), { recursive: true })
     const made = `${path}.${process.pid}`
     writeFileSync(made, gzipSync(facts, { level: 9 }).toString("base64"))
     renameSync(made, path)
