@@ -44,6 +44,9 @@ async function workerProject() {
   }
 }
 
+/** Services know nothing of their ffmpeg, so that what fails at the run can be seen to. */
+const ENVIRONMENT = { FFMPEG_FACTS: "none" }
+
 /** Tests of everything that is, or can be, plain Node. */
 const nodeProject = {
   test: {
@@ -55,6 +58,7 @@ const nodeProject = {
     include: ["test/**/*.test.ts"],
     exclude: ["test/**/*.worker.test.ts", "test/{api,browser,image,system}/**"],
     setupFiles: ["./test/support/own-tool-users.ts"],
+    env: ENVIRONMENT,
   },
 }
 
@@ -66,6 +70,7 @@ const systemProject = {
     include: ["test/{api,browser,system}/**/*.test.ts"],
     exclude: ["test/**/*.worker.test.ts"],
     setupFiles: ["./test/support/own-tool-users.ts"],
+    env: ENVIRONMENT,
     testTimeout: SYSTEM_TEST_TIMEOUT_MS,
     hookTimeout: SYSTEM_TEST_TIMEOUT_MS,
     expect: PATIENCE,

@@ -12,8 +12,8 @@ export function pickVariables(
 }
 
 /**
- * What programs need to run, where tools are that someone has elsewhere than set-up puts them, and
- * whose users they have, which services of one machine do not share.
+ * What programs need to run, where tools are that someone has elsewhere than set-up puts them,
+ * what they know, and whose users they have, which services of one machine do not share.
  */
 const TOOL_VARIABLES = [
   "PATH",
@@ -22,6 +22,7 @@ const TOOL_VARIABLES = [
   "FFMPEG_PATH",
   "FFPROBE_PATH",
   "FETCH_FFMPEG_PATH",
+  "FFMPEG_FACTS",
   "SPEECH_PYTHON_PATH",
   "SPEECH_MODELS_PATH",
   "SANDBOX_FIRST_UID",

@@ -5,15 +5,14 @@ export type TestService = ServiceProcess
 
 /**
  * Starts the whole service with these settings, of another copy of the project where `folder` names
- * one; what it complains of is seen with the test. It knows nothing of its ffmpeg, so that what fails
- * at the run can be seen to.
+ * one; what it complains of is seen with the test.
  */
 export async function startService(
   settings: Record<string, string> = {},
   folder = process.cwd(),
 ): Promise<TestService> {
   return await startServiceProcess({
-    settings: { FFMPEG_FACTS: "none", ...settings },
+    settings,
     folder,
     echoesErrors: true,
   })
