@@ -242,7 +242,7 @@ describe("the service with the example", () => {
     const { id } = await account.upload("picture.png", picture)
     const answer = await post({ input: `svc_id://${id}` })
     const { details } = refusal.parse(await answer.json())
-    expect(details).toMatchObject([{ field: "input", code: "no_sound" }])
+    expect(details).toMatchObject([{ field: "input", code: "no_audio" }])
   })
 
   it("fails with the caller's fault where the file is no media", async () => {
