@@ -27,7 +27,11 @@ export function shownPicture(probe: ProbeResult): ShownPicture {
   // A probe that was cut to its size may have nothing but what stands at its top.
   const stored = probe.streams.length === 0 ? probe : findPicture(probe)
   if (stored === undefined) return {}
-  const { side_data_list = [], ...sides } = pictureStream.partial().parse(stored)
+  const { side_data_list = [], ...sides } = pictureStream.partial().parse({
+    width: probe.width,
+    height: probe.height,
+    ...stored,
+  })
   const rotation = turnOf(side_data_list.find((each) => each.rotation !== undefined)?.rotation)
   const isUpright = rotation % 180 === 0
   const width = isUpright ? sides.width : sides.height

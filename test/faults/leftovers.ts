@@ -28,8 +28,13 @@ const OPEN_ROWS: [string, string][] = [
 /** Waits until nothing of the jobs is left but what is theirs; what is there too long, in words. */
 export async function findLeftovers(bed: Bed, timeoutMs = CLEAN_MS_MAX): Promise<string[]> {
   const timeout = { milliseconds: timeoutMs, fallback: () => undefined }
-  await pWaitFor(() => look(bed).length === 0, { interval: POLL_MS, timeout })
-  return look(bed)
+  let left: string[] = []
+  function isClean(): boolean {
+    left = look(bed)
+    return left.length === 0
+  }
+  await pWaitFor(isClean, { interval: POLL_MS, timeout })
+  return left
 }
 
 function look(bed: Bed): string[] {

@@ -5,12 +5,12 @@ import { readClasses } from "../../scripts/ffmpeg/read-help.ts"
 
 function help(...words: string[]): string {
   const argv = ["-hide_banner", "-h", ...words]
-  return execFileSync(mediaTools().ffmpeg, argv, { encoding: "utf8" })
+  return execFileSync(mediaTools().ffmpeg, argv, { encoding: "utf8", maxBuffer: 2 ** 24 })
 }
 
 test("options of a filter are read in their order, with their other names and ranges", () => {
   const [scale] = readClasses(help("filter=scale"))
-  expect(scale?.name).toBe("scale")
+  expect(scale?.name).toMatch(/^scale\b/)
   expect(scale?.options.slice(0, 2)).toEqual(["w=width:s", "h=height:s"])
   const [transpose] = readClasses(help("filter=transpose"))
   expect(transpose?.options[0]).toMatch(/^dir:i:0:7\|cclock_flip\|clock\|cclock\|clock_flip$/)

@@ -132,7 +132,7 @@ describe("the name of an output", () => {
     return details?.find(({ field }) => field.startsWith("output_files."))?.message ?? answer.status
   }
 
-  it.each(["f_%d.png", "%03d.png", "s_%v", "s_%v_%d.ts", "50%%_%d.png", "a.m3u8", "A.MPD"])(
+  it.each(["f_%d.png", "%03d.png", "s_%v.ts", "s_%v_%d.ts", "50%%_%d.png", "a.m3u8", "A.MPD"])(
     "may be %s",
     async (name) => {
       expect(await check({ out_1: name })).toBe(202)
