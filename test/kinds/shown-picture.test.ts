@@ -30,7 +30,7 @@ describe("the picture that is shown", () => {
     const cover = { ...picture, disposition: { attached_pic: 1 } }
     expect(shown({ codec_type: "audio" }, cover)).toEqual({})
     expect(shown(cover, { ...picture, width: 20 })).toEqual({ width: 20, height: 36 })
-    expect(shown({ codec_type: "video", width: "wide" })).toEqual({})
+    expect(shown({ codec_type: "video", width: "wide", height: "high" })).toEqual({})
   })
 
   it("is what stands at the top of a probe that was cut to its size", () => {
