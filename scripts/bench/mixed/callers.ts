@@ -40,7 +40,7 @@ const COMMANDS = [
   },
   { line: "ffmpeg -i {{in_1}} -c copy {{out_1}}", output: "copy.mkv" },
   { line: "ffmpeg -i {{in_1}} -vn -c:a copy {{out_1}}", output: "sound.m4a" },
-  { line: "ffmpeg -i {{in_1}} -map 0:9 {{out_1}}", output: "none.mp4" },
+  { line: "ffmpeg -i {{in_1}} -vf crop=9000:9000 {{out_1}}", output: "none.mp4" },
 ]
 
 const files = z.object({
