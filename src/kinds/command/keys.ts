@@ -1,4 +1,5 @@
 import { PLACEHOLDER, substitute } from "../../contract/tasks/command.ts"
+import { didYouMean } from "../../suggest.ts"
 import type { CommandFault } from "./fault-codes.ts"
 import type { Script } from "./script.ts"
 
@@ -15,7 +16,7 @@ export function judgeKeys(
     return [...keys.unknown].map((key) => ({
       field,
       code: "unknown_key" as const,
-      message: `"${key}" ${terms.isUnknown}`,
+      message: `"${key}" ${terms.isUnknown}${didYouMean(key, declared, (name) => `\`{{${name}}}\``)}`,
     }))
   })
   const unnamed = outputs.filter(({ key }) => !named.has(key))

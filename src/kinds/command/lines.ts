@@ -25,12 +25,20 @@ export function readLine({ field, text, mayOmitProgram }: Line): ReadLine {
   const words = program === "ffmpeg" ? rest : split.words
   if (program !== "ffmpeg" && words.length > 0 && !(mayOmitProgram && program.startsWith("-"))) {
     const begin = mayOmitProgram ? "an option or ffmpeg" : "ffmpeg"
-    const error = `expected a command that begins with ${begin}, not with "${program}"`
+    const error = `expected a command that begins with ${begin}, not with "${program}"${insteadOf(program)}`
     return { field, error, code: "not_ffmpeg" }
   }
   if (words.length > 0) return { field, words }
   const error = "expected options and an output after ffmpeg"
   return { field, error, code: "empty_command" }
+}
+
+/** What to do instead of beginning with this word, where that is known. */
+function insteadOf(program: string): string {
+  if (program.startsWith("-")) return "; write ffmpeg before it"
+  if (program.toLowerCase() === "ffmpeg") return "; write it in small letters"
+  if (program !== "ffprobe") return ""
+  return "; what ffprobe says of a file stands in its record, as GET /v1/files/{id} answers it"
 }
 
 /** A command line split into words, or a sentence that says why it cannot be. */

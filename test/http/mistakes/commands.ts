@@ -37,6 +37,10 @@ const INPUTS: Mistake[] = [
     code: "unknown_key",
     words: ["no file of this name", ...UPLOAD],
   }),
+  mistaken("a slip in a key", "-f lavfi -i testsrc2=d=1 {{out1}}", {
+    code: "unknown_key",
+    words: ["out1", "did you mean `{{out_1}}`?"],
+  }),
   mistaken("one brace", "-i {in_1} {{out_1}}", {
     code: "value_not_allowed",
     words: ["two braces", "{{in_1}}"],

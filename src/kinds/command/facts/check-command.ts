@@ -4,8 +4,9 @@ import { checkCodecs } from "./check-codecs.ts"
 import { checkGraphs } from "./check-graphs.ts"
 import { checkOptions, checkTrailing } from "./check-options.ts"
 import { checkPairs } from "./check-pairs.ts"
-import { checkStreams } from "./check-streams.ts"
+import { checkLists, checkStreams } from "./check-streams.ts"
 import type { Probes } from "./check-streams.ts"
+import { checkDefaults } from "./default-streams.ts"
 import { checkEnds } from "./endless.ts"
 import type { Known } from "./known.ts"
 import { checkSizes } from "./odd-sizes.ts"
@@ -25,6 +26,8 @@ export function checkByFacts(words: readonly string[], known: Known, probes: Pro
     ...command.trailing.flatMap((option) => checkTrailing(option, known)),
     ...checkGraphs(command, known),
     ...checkStreams(command, probes),
+    ...checkDefaults(command, known, probes),
+    ...checkLists(command, probes),
     ...checkSizes(command, known, probes),
     ...checkEnds(command, known),
   ]

@@ -39,6 +39,9 @@ function describe({ name }: ReadOption, value: string, known: Known): string | n
       return /^\d+:\d+$/.test(value)
         ? null
         : `${quote(value)}: expected a stream and an id, as 0:256`
+    case "t":
+    case "to":
+      return value.startsWith("-") ? `${quote(value)}: expected a time that is not below 0` : null
     case "loglevel":
     case "v":
       return describeLogLevel(value)

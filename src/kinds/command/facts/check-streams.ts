@@ -1,3 +1,4 @@
+import { lastValue } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import type { ProbeResult } from "../../../contract/probe.ts"
 import { quote } from "../policy/refusal.ts"
@@ -37,6 +38,17 @@ export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
     if (message === null) return []
     const code = "stream_not_found" as const
     return [{ code, option: each.option, message: `${each.option}: ${message}` }]
+  })
+}
+
+/** Media that are read as if they were a text that lists files. */
+export function checkLists({ files }: ReadCommand, probes: Probes): Refusal[] {
+  return files.flatMap((file) => {
+    const isList = file.kind === "input" && lastValue(file, "f") === "concat"
+    const format = isList ? probes.get(file.word)?.format_name : undefined
+    if (!format || probes.get(file.word)?.streams.length === 0) return []
+    const message = `-f: concat reads a text that lists files, as file 'in_1.mp4' in each line, and ${quote(file.word)} is ${format}; give such a text as an input, or leave -f concat out`
+    return [{ code: "invalid_option" as const, option: "-f", message }]
   })
 }
 

@@ -73,8 +73,15 @@ const HOLDS: Record<string, Partial<Record<Medium, { codecs: string; instead: st
 
 /** What to do where a format cannot hold what an encoder makes; null where it may. */
 export function refusedBy(muxer: string, medium: Medium, encoder: string): string | null {
-  const holds = Object.hasOwn(HOLDS, muxer) ? HOLDS[muxer]?.[medium] : undefined
   const codec = Object.hasOwn(MAKES, encoder) ? MAKES[encoder] : undefined
-  if (!holds || codec === undefined) return null
+  return codec === undefined ? null : copyRefusedBy(muxer, medium, codec)
+}
+
+const CODECS = new Set(Object.values(MAKES))
+
+/** What to do where a format cannot hold a codec, by the name that ffprobe has for it; null where it may. */
+export function copyRefusedBy(muxer: string, medium: Medium, codec: string): string | null {
+  const holds = Object.hasOwn(HOLDS, muxer) ? HOLDS[muxer]?.[medium] : undefined
+  if (!holds || !CODECS.has(codec)) return null
   return holds.codecs.split(" ").includes(codec) ? null : holds.instead
 }

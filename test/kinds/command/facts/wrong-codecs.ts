@@ -95,4 +95,13 @@ export const WRONG_CODECS: Wrong[] = [
   ["-i in_1 -c copy -bsf:v h264_metadata=colour=1 out.mp4", "has no option"],
   ["-i in_1 -c:a dca out.mka", null],
   ["-i in_1 -c:a vorbis -ac 1 out.mka", null],
+  // Streams that ffmpeg chooses itself
+  ["-i in_1 -an -vn out.mp4", "no stream of the inputs is left"],
+  ["-i in_pic -vn out.m4a", "no stream of the inputs is left"],
+  ["-i in_snd -an out.mp4", "leave it out"],
+  ["-i in_1 -c copy out.webm", "webm cannot hold h264"],
+  ["-i in_1 -vn -c copy out.webm", "webm cannot hold aac"],
+  ["-i in_1 -vn -acodec copy out.mp3", "mp3 cannot hold aac"],
+  ["-i in_1 -c:v copy -an out.gif", "gif cannot hold h264"],
+  ["-f concat -i in_1 -c copy out.mp4", "concat reads a text"],
 ]

@@ -97,4 +97,6 @@ export const WRONG_OPTIONS: Wrong[] = [
   ["-fflags +genptss -i in_1 out.mp4", "did you mean `genpts`?"],
   ["-probesize 5 -i in_1 out.mp4", "expected 32 or more"],
   ["-i in_1 -sws_flags bicubc -vf scale=80:60 out.mp4", "did you mean `bicubic`?"],
+  ["-i in_1 -t -5 out.mp4", "not below 0"],
+  ["-i in_1 -to -1 out.mp4", "not below 0"],
 ]
