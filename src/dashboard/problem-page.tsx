@@ -26,9 +26,15 @@ function notFromHere(cause: HTTPException): Problem {
   return new Problem("forbidden", "The form was not sent by a page of this service.", { cause })
 }
 
-/** Tells a person that there is no such page; whoever else asks gets the answer of the interface. */
-export async function answerUnknownPath(c: AppContext): Promise<Response> {
-  if (!isForPerson(c)) return answerNotFound(c)
+/**
+ * Tells a person that there is no such page; whoever else asks gets the answer of the interface, whose
+ * paths are `templates`.
+ */
+export async function answerUnknownPath(
+  c: AppContext,
+  templates: readonly string[],
+): Promise<Response> {
+  if (!isForPerson(c)) return answerNotFound(c, templates)
   const signedIn = await findSignedIn(c.env, publicOrigin(c), c.req.raw.headers)
   const problem = new Problem("not_found", "There is no page at this address.")
   await hardened(c, async () => {

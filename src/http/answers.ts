@@ -7,6 +7,7 @@ import type { Holder } from "../rpc.ts"
 import { findHolder } from "../storage/accounts.ts"
 import { directoryOf } from "../storage/database.ts"
 import { hasSpace } from "../storage/state-disk.ts"
+import { nearPath } from "./near-path.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem, problemResponse, storageFull } from "./problem.ts"
 import { allowanceHeaders } from "./rate-limit.ts"
@@ -63,8 +64,11 @@ async function isAccountGone<Known extends App>(c: Context<Known>): Promise<bool
   return known === null
 }
 
-export function answerNotFound(c: AppContext): Response {
-  return answerProblem(new Problem("not_found", "There is no such path."), c)
+/** Answers that there is no such path, and which of those that there are was most likely meant. */
+export function answerNotFound(c: AppContext, templates: readonly string[]): Response {
+  const near = nearPath(c.req.path, templates)
+  const meant = near === null ? "." : `; did you mean \`${near}\`?`
+  return answerProblem(new Problem("not_found", `There is no such path${meant}`), c)
 }
 
 function answerProblem(problem: Problem, c: AppContext): Response {

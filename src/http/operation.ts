@@ -3,6 +3,7 @@ import { z } from "zod"
 import type { Fault } from "../faults.ts"
 import { allowsScope } from "../scopes.ts"
 import type { Scope } from "../scopes.ts"
+import { didYouMean } from "../suggest.ts"
 import { faultsOf } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem, unprocessables } from "./problem.ts"
@@ -171,11 +172,19 @@ function readQuery<Query extends z.ZodObject>(schema: Query, c: AppContext): z.o
   const unknown = given.filter(([name]) => !Object.hasOwn(schema.shape, name))
   const parsed = schema.safeParse(Object.fromEntries(given))
   const faults: Fault[] = [
-    ...unknown.map(([field]) => ({ field, message: "there is no such query parameter" })),
+    ...unknown.map(([field]) => ({ field, message: describeUnknownParameter(field, schema) })),
     ...(parsed.error ? faultsOf(parsed.error) : []),
   ]
   if (!parsed.success || faults.length > 0) throw unprocessables(faults)
   return parsed.data
+}
+
+function describeUnknownParameter(name: string, { shape }: z.ZodObject): string {
+  const names = Object.keys(shape)
+  const near = didYouMean(name, names)
+  const list = names.map((each) => `\`${each}\``).join(", ")
+  const taken = names.length === 0 ? "; the path takes none" : `; the path takes ${list}`
+  return `there is no such query parameter${near === "" ? taken : near}`
 }
 
 function byParameters(one: string, other: string): number {

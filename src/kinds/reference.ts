@@ -31,6 +31,7 @@ export function readReference(text: string, origin: string): Reference {
   if (byId !== undefined) return fileReference(byId)
   if (isS3Url(text)) return { url: text }
   const url = URL.parse(text)
+  if (isId(text)) return { error: `it is an id alone: write svc_id://${text}` }
   if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED_REFERENCE }
   if (!isOwnUrl(url, origin)) return { url: text }
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)

@@ -203,5 +203,40 @@ const FILES: Mistake[] = [
   },
 ]
 
+function asking(path: string): (key: string) => RequestInit {
+  return (key) => ({ method: path.includes("?") ? "GET" : "POST", headers: { "x-api-key": key } })
+}
+
+function lost(mistake: string, path: string, near: string): Mistake {
+  const words = ["no such path", `did you mean \`${near}\`?`]
+  return { mistake, path, init: asking(path), status: 404, code: "not_found", words }
+}
+
+const ID = "0198f0b2-7c11-7cc3-9f3e-0a6b3d2f1a11"
+
+/** Paths, parameters and ids. */
+const PLACES: Mistake[] = [
+  lost("a path in the plural", "/transcodes", "/v1/transcode"),
+  lost("a noun for a verb", "/normalizations", "/v1/normalize"),
+  lost("a path with a slip in it", `/comands/${ID}`, `/v1/commands/${ID}`),
+  lost("a cancel below its kind", `/commands/${ID}/cancel`, `/v1/jobs/${ID}/cancel`),
+  {
+    mistake: "another API's name of a parameter",
+    path: "/jobs?state=success",
+    ...invalid,
+    init: asking("/jobs?state=success"),
+    field: "state",
+    words: ["no such query parameter", "`status`"],
+  },
+  {
+    mistake: "a bare id as an input",
+    ...commands,
+    code: "invalid_reference",
+    init: command({ input_files: { in_1: ID } }),
+    field: "input_files.in_1",
+    words: [`svc_id://${ID}`],
+  },
+]
+
 /** Mistakes of requests, whatever their commands say. */
-export const REQUEST_MISTAKES = [...NAMES, ...KEYS, ...FILES]
+export const REQUEST_MISTAKES = [...NAMES, ...KEYS, ...FILES, ...PLACES]
