@@ -16,7 +16,7 @@ export function judgeKeys(
     return [...keys.unknown].map((key) => ({
       field,
       code: "unknown_key" as const,
-      message: `"${key}" ${terms.isUnknown}${didYouMean(key, declared, (name) => `\`{{${name}}}\``)}`,
+      message: `"${key}" ${terms.isUnknown}${slipOf(key, declared)}`,
     }))
   })
   const unnamed = outputs.filter(({ key }) => !named.has(key))
@@ -28,6 +28,13 @@ export function judgeKeys(
       message: `no command names this output; write {{${key}}} where its file goes`,
     })),
   ]
+}
+
+/** The key that was meant, where one is near; of another number it is another key. */
+function slipOf(key: string, declared: ReadonlySet<string>): string {
+  const digits = key.replace(/\D/g, "")
+  const alike = [...declared].filter((each) => each.replace(/\D/g, "") === digits)
+  return didYouMean(key, alike, (name) => `\`{{${name}}}\``)
 }
 
 /** The keys that a command names: those that the request declares, and those that it does not. */

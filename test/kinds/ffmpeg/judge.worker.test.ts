@@ -205,7 +205,9 @@ describe("a fault names its field", () => {
     [
       "ffprobe -i in_1",
       "a.mp4",
-      ['command: expected a command that begins with an option or ffmpeg, not with "ffprobe"'],
+      [
+        'command: expected a command that begins with an option or ffmpeg, not with "ffprobe"; what ffprobe says of a file stands in its record, as GET /v1/files/{id} answers it',
+      ],
     ],
     [
       "-i in_1 'a.mp4",

@@ -102,7 +102,7 @@ describe("a body of POST /transcode that cannot be used", () => {
     const queried = await send(body, {}, "?nonsense=1")
     expect([queried.status, (await readProblem(queried)).message]).toEqual([
       400,
-      "nonsense: there is no such query parameter",
+      "nonsense: there is no such query parameter; the path takes none",
     ])
     const keyed = await send(body, { "idempotency-key": "not one" })
     expect([keyed.status, (await readProblem(keyed)).message]).toEqual([
