@@ -75,7 +75,12 @@ export type DispatcherRpc = DurableObject & {
   progressOf(jobId: string): Promise<Progress | null>
   /** Resolves once a job differs from what was seen of it, or at the timeout. */
   nextChange(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange>
-  /** Reconciles the queue with D1, and goes on; cancels some of the jobs of a deleted account. */
+  /** Files were deleted: jobs that wait for them can never start. */
+  filesGone(accountId: string, fileIds: string[]): Promise<void>
+  /**
+   * Reconciles a part of the queue with D1, the next one each time, and goes on; cancels some of the
+   * jobs of a deleted account.
+   */
   tick(accountId: string): Promise<void>
   /** Requeues the tasks whose runs were lost with their process. */
   runsLost(accountId: string, lost: LostRuns): Promise<void>

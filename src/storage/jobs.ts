@@ -2,6 +2,7 @@ import { and, desc, eq, getTableColumns, inArray, isNull, lt, notInArray, sql } 
 import type { TaskWork } from "../contract/task.ts"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
+import { jobWeight, workWithoutPool } from "./open-tasks.ts"
 import { pageCondition } from "./paging.ts"
 import type { Page } from "./paging.ts"
 import { files } from "./schema/files.ts"
@@ -9,7 +10,6 @@ import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
 import type { State } from "./schema/states.ts"
 import { tasks } from "./schema/tasks.ts"
-import { jobWeight, workWithoutPool } from "./tasks.ts"
 
 export async function findJob(
   { accountId, sql: database }: AccountDatabase,
@@ -171,10 +171,17 @@ export async function listUnaccepted(
     .limit(limit)
 }
 
-export async function listAccountsWithOpenJobs(database: Database): Promise<string[]> {
-  const rows = await database
-    .selectDistinct({ accountId: jobs.accountId })
-    .from(jobs)
-    .where(sql`state in ('waiting', 'running')`)
-  return rows.map((row) => row.accountId)
+/** Some accounts that have an open job, by their ids: the next after one. */
+export async function listAccountsWithOpenJobs(
+  database: Database,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  // One row of the index for each account, however many jobs it has.
+  const next = sql`select min(account_id) from ${jobs} where state in ('waiting', 'running') and account_id >`
+  const rows = await database.all<{ id: string }>(sql`
+    with recursive found (id) as (
+      select (${next} ${after}) union all
+      select (${next} found.id) from found where found.id is not null limit ${limit})
+    select id from found where id is not null`)
+  return rows.map(({ id: accountId }) => accountId)
 }

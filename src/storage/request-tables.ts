@@ -17,7 +17,11 @@ export function openRequestTables(sql: SqlStorage) {
     /** Pools that may have to be asked: for ready tasks, for used slots, or since they may still allocate. */
     pools(): string[] {
       const rows = sql.exec<{ pool: string }>(
-        `select pool from queued_tasks where state = 'ready' union
+        `with recursive ready (pool) as (
+           select min(pool) from queued_tasks where state = 'ready' union all
+           select (select min(pool) from queued_tasks where state = 'ready' and pool > ready.pool)
+           from ready where ready.pool is not null)
+         select pool from ready where pool is not null union
          select pool from used_allocations union
          select pool from pool_requests where is_open = 1`,
       )

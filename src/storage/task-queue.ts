@@ -1,5 +1,6 @@
 import { HEARTBEAT_MS } from "../contract/protocol.ts"
 import { openRequestTables } from "./request-tables.ts"
+import { openWalkMarks } from "./walk-marks.ts"
 
 /**
  * The states of a queued task. `blocked`: an input is still to come. `ready`: it waits for a slot.
@@ -59,11 +60,12 @@ export function openTaskQueue(sql: SqlStorage) {
   addColumn(sql, "weight", "integer not null default 1")
   addColumn(sql, "job_weight", "integer not null default 1")
   sql.exec("create index if not exists queued_tasks_of_job on queued_tasks (job_id)")
-  sql.exec(
-    "create index if not exists queued_tasks_order on queued_tasks (state, priority desc, id)",
-  )
+  sql.exec("drop index if exists queued_tasks_order")
   sql.exec(`create index if not exists queued_tasks_order_in_pool
     on queued_tasks (state, pool, priority desc, id)`)
+  sql.exec("create index if not exists queued_tasks_by_age on queued_tasks (waits_since)")
+  sql.exec(`create index if not exists queued_tasks_backing_off
+    on queued_tasks (not_before) where not_before > 0`)
   sql.exec("create table if not exists queue_account (id text primary key)")
   const held: Held = { tasks: new Map(), left: new Set() }
   const requests = openRequestTables(sql)
@@ -73,6 +75,7 @@ export function openTaskQueue(sql: SqlStorage) {
     ...taskWrites(sql, held),
     ...requests,
     ...accountFact(sql),
+    ...openWalkMarks(sql),
     /** Writes what was held back. */
     flush(): void {
       removeLeft(sql, held)
@@ -93,6 +96,8 @@ const COLUMNS = `id, job_id as jobId, pool, priority, weight, job_weight as jobW
 /** The longest backoff; a task that is to wait longer was requeued by a clock that was ahead. */
 export const BACKOFF_MS_MAX = 30_000
 
+type Select = (where: string, ...values: SqlStorageValue[]) => QueuedTask[]
+
 function taskReads(sql: SqlStorage, { tasks, left }: Held) {
   function select(where: string, ...values: SqlStorageValue[]): QueuedTask[] {
     const rows = sql.exec<QueuedTask>(`select ${COLUMNS} from queued_tasks ${where}`, ...values)
@@ -101,16 +106,45 @@ function taskReads(sql: SqlStorage, { tasks, left }: Held) {
     })
   }
   return {
+    ...waitingReads(sql, select),
     find: (id: string) => select("where id = ?", id)[0] ?? null,
-    all: () => select(""),
     ofJob: (jobId: string) => select("where job_id = ?", jobId),
-    blocked: () => select("where state = 'blocked'"),
-    /** Tasks that could start now, of all pools or of one, in the order in which they are to. */
-    ready: (limit: number, now: number, pool: string | null = null) =>
+    /** Tasks that wait, for inputs or for a slot, in the order of their ids: the next after one. */
+    waitingAfter: (id: string, limit: number) =>
+      select("where id > ? and +state in ('blocked', 'ready') order by id limit ?", id, limit),
+    /** The same of those alone that wait for inputs. */
+    blockedAfter: (id: string, limit: number) =>
+      select("where id > ? and +state = 'blocked' order by id limit ?", id, limit),
+    /** Those of some ids that are not queued, or only by a row that is still to be removed. */
+    lacking(ids: readonly string[]): string[] {
+      const given = JSON.stringify(ids)
+      const lacking = sql.exec<{ id: string }>(
+        `select value as id from json_each(?)
+         where not exists (select 1 from queued_tasks where id = value)`,
+        given,
+      )
+      return [...lacking.toArray().map(({ id }) => id), ...ids.filter((id) => left.has(id))]
+    },
+    /** Tasks that hold a slot. */
+    underWay: () => select("where state in ('starting', 'posting', 'running')"),
+    isEmpty: () => sql.exec("select 1 from queued_tasks limit 1").toArray().length === 0,
+  }
+}
+
+/** What is asked of tasks that wait. */
+function waitingReads(sql: SqlStorage, select: Select) {
+  return {
+    hasBlocked: () =>
+      sql.exec("select 1 from queued_tasks where state = 'blocked' limit 1").toArray().length > 0,
+    /** Some tasks of a pool that wait for their inputs. */
+    blockedIn: (pool: string, limit: number) =>
+      select("where state = 'blocked' and pool = ? limit ?", pool, limit),
+    /** Tasks of a pool that could start now, in the order in which they are to. */
+    ready: (limit: number, now: number, pool: string) =>
       select(
-        `where state = 'ready' ${pool === null ? "" : "and pool = ?"}
-         and (not_before <= ? or not_before > ?) order by priority desc, id limit ?`,
-        ...(pool === null ? [] : [pool]),
+        `where state = 'ready' and pool = ? and (not_before <= ? or not_before > ?)
+         order by priority desc, id limit ?`,
+        pool,
         now,
         now + BACKOFF_MS_MAX,
         limit,
@@ -120,30 +154,34 @@ function taskReads(sql: SqlStorage, { tasks, left }: Held) {
       const { first } = sql
         .exec<{ first: number | null }>(
           `select min(not_before) as first from queued_tasks
-           where state = 'ready' and not_before > ? and not_before <= ?`,
+           where not_before > 0 and not_before > ? and not_before <= ? and +state = 'ready'`,
           now,
           now + BACKOFF_MS_MAX,
         )
         .one()
       return first === null ? null : first - now
     },
-    /** Tasks that hold a slot. */
-    underWay: () => select("where state in ('starting', 'posting', 'running')"),
     /** Jobs that no runner has a task of, and of which a task waits since before a moment. */
-    jobsWaitingSince: (before: number, limit: number) =>
-      sql
-        .exec<{ jobId: string }>(
-          `select job_id as jobId, min(waits_since) as since from queued_tasks as waiting
-           where state <> 'running' and waits_since <= ? and not exists (
-             select 1 from queued_tasks as other
-             where other.job_id = waiting.job_id and other.state = 'running')
-           group by job_id order by since limit ?`,
-          before,
-          limit,
-        )
-        .toArray()
-        .map(({ jobId }) => jobId),
-    isEmpty: () => sql.exec("select 1 from queued_tasks limit 1").toArray().length === 0,
+    jobsWaitingSince(before: number, limit: number): string[] {
+      const rows = sql.exec<{ jobId: string }>(
+        `select job_id as jobId from queued_tasks as waiting
+         where state <> 'running' and waits_since <= ? and not exists (
+           select 1 from queued_tasks as other
+           where other.job_id = waiting.job_id and other.state = 'running')
+         order by waits_since limit ?`,
+        before,
+        limit,
+      )
+      return [...new Set(rows.toArray().map(({ jobId }) => jobId))]
+    },
+    /** Since when the task waits that waits longest; null where none does. */
+    waitsLongestSince(): number | null {
+      const rows = sql.exec<{ since: number }>(
+        `select waits_since as since from queued_tasks
+         where state <> 'running' order by waits_since limit 1`,
+      )
+      return rows.toArray()[0]?.since ?? null
+    },
   }
 }
 

@@ -1,8 +1,6 @@
 import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm"
-import type { Failure } from "../contract/failure.ts"
 import type { TaskSecrets, TaskWork } from "../contract/task.ts"
-import { isFinal, OPEN_STATES } from "./schema/states.ts"
-import type { State } from "./schema/states.ts"
+import { OPEN_STATES } from "./schema/states.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import type { TaskAttempt } from "./objects.ts"
 import type { HeldPlan } from "../plans.ts"
@@ -152,95 +150,6 @@ export function runsAt(accountId: string, { taskId, fence }: TaskAttempt) {
     eq(tasks.fence, fence),
     eq(tasks.state, "running"),
   )
-}
-
-/**
- * Whether a task can read a file: now, later, or never since it failed to come or is gone; with the
- * key that it has in the task, and why it failed.
- */
-export type InputReadiness = {
-  key: string
-  readiness: "ready" | "pending" | "failed" | "gone"
-  failure?: Failure
-}
-
-/**
- * A task that is not over, without what may be large; its work is there where its pool is not known
- * without it.
- */
-export type OpenTask = Omit<Task, "work" | "workObjectKey" | "result" | "resultObjectKey"> & {
-  work: TaskWork | null
-  jobState: State
-  /** The weights of all tasks of its job together. */
-  jobWeight: number
-  inputs: InputReadiness[]
-}
-
-const { work: _work, workObjectKey: _workObjectKey, ...openColumns } = getTableColumns(tasks)
-const { result: _result, resultObjectKey: _resultObjectKey, ...smallColumns } = openColumns
-
-/** The work of a task whose row does not name its pool; null of any other. */
-export const workWithoutPool =
-  sql<TaskWork | null>`case when ${tasks.pool} is null then ${tasks.work} end`.mapWith(tasks.work)
-
-/** The weights of all tasks of a task's job together. */
-export const jobWeight = sql<number>`(select sum(weight) from tasks as every where every.job_id = ${tasks.jobId})`
-
-/** Open tasks of the account and how ready their inputs are; named tasks only where `ids` is given. */
-export async function listOpenTasks(
-  { accountId, sql: database }: AccountDatabase,
-  ids?: string[],
-): Promise<OpenTask[]> {
-  const named = ids && sql`${tasks.id} in (select value from json_each(${JSON.stringify(ids)}))`
-  const rows = await database
-    .select({
-      task: smallColumns,
-      work: workWithoutPool,
-      jobState: jobs.state,
-      jobWeight,
-      input: { key: taskInputs.key, awaitsProbe: taskInputs.awaitsProbe },
-      file: {
-        jobId: files.jobId,
-        objectKey: files.objectKey,
-        state: files.state,
-        errorCode: files.errorCode,
-        errorMessage: files.errorMessage,
-      },
-    })
-    .from(tasks)
-    .innerJoin(jobs, eq(jobs.id, tasks.jobId))
-    .leftJoin(taskInputs, eq(taskInputs.taskId, tasks.id))
-    .leftJoin(files, eq(files.id, taskInputs.fileId))
-    .where(
-      and(eq(tasks.accountId, accountId), sql`${tasks.state} in ('waiting', 'running')`, named),
-    )
-  const open = new Map<string, OpenTask>()
-  for (const { task, input, file, ...facts } of rows) {
-    const known = open.get(task.id) ?? { ...task, ...facts, inputs: [] }
-    if (input) known.inputs.push(readinessOf(task, input, file))
-    open.set(task.id, known)
-  }
-  return [...open.values()]
-}
-
-function readinessOf(
-  task: Pick<Task, "jobId">,
-  { key, awaitsProbe }: { key: string; awaitsProbe: boolean },
-  file: Pick<File, "jobId" | "objectKey" | "state" | "errorCode" | "errorMessage"> | null,
-): InputReadiness {
-  if (!file) return { key, readiness: "gone" }
-  const isOver = isFinal(file.state)
-  // The probe of a file reads it before it is over, for it is over with the probe.
-  const isReadable = isOver || (file.jobId === task.jobId && !awaitsProbe)
-  if (file.objectKey && isReadable) return { key, readiness: "ready" }
-  if (!isOver) return { key, readiness: "pending" }
-  const { errorCode: code, errorMessage: message } = file
-  const failure = {
-    code: code ?? "internal",
-    message: message ?? "The job that was to make it failed.",
-    lines: [],
-  }
-  return { key, readiness: "failed", failure }
 }
 
 /** An input of a task, and its file where that is still there. */

@@ -61,9 +61,9 @@ describe("a create with a file", () => {
       "probe 1",
     ])
     const task = await findTask(accountId, id, "normalize")
-    expect(await readinessOf(accountId, task.id)).toEqual(["pending"])
+    expect(await readinessOf(accountId, task.id)).toBe("pending")
     expect(await endTask(await findTask(accountId, id, "probe"), PROBED)).toBe("ok")
-    expect(await readinessOf(accountId, task.id)).toEqual(["ready"])
+    expect(await readinessOf(accountId, task.id)).toBe("ready")
     expect(await read(`/files/${fileId}`)).toMatchObject({ ...expected, status: "success" })
   })
 
@@ -81,7 +81,7 @@ describe("a create with a file", () => {
     const failure = { code: "probe_failed" as const, message: "It is no media." }
     expect(await endTask(await findTask(accountId, id, "probe"), { failure })).toBe("ok")
     const task = await findTask(accountId, id, "normalize")
-    expect(await readinessOf(accountId, task.id)).toEqual(["ready"])
+    expect(await readinessOf(accountId, task.id)).toBe("ready")
     expect(await read(`/files/${fileId}`)).toMatchObject({ ffprobe_error: "It is no media." })
   })
 
@@ -116,7 +116,7 @@ describe("the end of the job of an uploaded file", () => {
     expect(again.status).toBe(202)
     const { normalization_id } = await again.json<{ normalization_id: string }>()
     const task = await findTask(accountId, normalization_id, "normalize")
-    expect(await readinessOf(accountId, task.id)).toEqual(["ready"])
+    expect(await readinessOf(accountId, task.id)).toBe("ready")
   })
 
   it("lets it be done again with the same File, which is not probed twice", async () => {
@@ -128,7 +128,7 @@ describe("the end of the job of an uploaded file", () => {
     const { tasks, inputs } = await readJob(accountId, retryId)
     expect(tasks.map(({ work }) => work.kind)).toEqual(["normalize"])
     expect(inputs).toMatchObject([{ fileId, awaitsProbe: false }])
-    expect(await readinessOf(accountId, tasks[0]?.id ?? "")).toEqual(["ready"])
+    expect(await readinessOf(accountId, tasks[0]?.id ?? "")).toBe("ready")
     expect(await read(`/normalize/${retryId}`)).toMatchObject({ file_id: fileId, loudnorm_i: -16 })
     expect((await (await caller.call("/files")).json<FileRecord[]>()).length).toBe(1)
   })

@@ -10,6 +10,7 @@ import {
 } from "../../src/pipeline/dispatch/queued-task.ts"
 import { openTaskQueue } from "../../src/storage/task-queue.ts"
 import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
+import { allQueued } from "../support/queued-tasks.ts"
 
 const MINUTE_MS = 60_000
 
@@ -70,7 +71,7 @@ it("a run is saved once it has lasted for seconds, and its lease every few secon
 it("the row of a short run stays until another task is added or it is flushed", async () => {
   await withTakenTask((queue, afterRestart) => {
     queue.remove("t")
-    expect([queue.find("t"), queue.all(), queue.ofJob("j"), queue.underWay()]).toEqual([
+    expect([queue.find("t"), allQueued(queue), queue.ofJob("j"), queue.underWay()]).toEqual([
       null,
       [],
       [],
@@ -78,12 +79,12 @@ it("the row of a short run stays until another task is added or it is flushed", 
     ])
     expect(afterRestart.find("t")).toMatchObject({ state: "starting" })
     queue.add(newTask({ ...message, id: "u" }))
-    expect(afterRestart.all()).toMatchObject([{ id: "u" }])
+    expect(allQueued(afterRestart)).toMatchObject([{ id: "u" }])
   })
   await withTakenTask((queue, afterRestart) => {
     queue.remove("t")
     queue.flush()
-    expect([afterRestart.all(), queue.isEmpty()]).toEqual([[], true])
+    expect([allQueued(afterRestart), queue.isEmpty()]).toEqual([[], true])
   })
 })
 

@@ -9,7 +9,7 @@ import { databaseOf } from "../../src/storage/database.ts"
 import { draftJob, draftTask } from "../../src/storage/job-drafts.ts"
 import { openValueWriter } from "../../src/storage/large-values.ts"
 import { fitDraft } from "../../src/storage/row-values.ts"
-import { listOpenTasks } from "../../src/storage/tasks.ts"
+import { listOpenTasks } from "../../src/storage/open-tasks.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import { wholeSnapshot } from "../../src/storage/whole-rows.ts"
 import { accountOf, bundleReport, startTask } from "../support/bundle.ts"
@@ -98,7 +98,7 @@ describe("a command whose commands have a million bytes", () => {
     const [task] = (read && (await wholeSnapshot(env.MEDIA, read)))?.tasks ?? []
     expect(task?.work["commands"]).toHaveLength(20)
     expect(JSON.stringify(task?.work).length).toBeGreaterThan(1_000_000)
-    const open = await listOpenTasks(databaseOf(env, accountId))
+    const open = await listOpenTasks(databaseOf(env, accountId), [task?.id ?? ""])
     expect(open).toMatchObject([{ id: task?.id, pool: "media", work: null }])
   })
 

@@ -60,7 +60,8 @@ function withoutGroups(text: string): string {
   return without === text ? text : withoutGroups(without)
 }
 
-function around(
+/** Has a method, which all who have its owner share, tell what it was given and answers. */
+export function around(
   owner: object,
   name: string,
   see: (answer: unknown, given: unknown[], from: unknown) => void,
@@ -81,11 +82,11 @@ function isMethod(value: unknown): value is Method {
   return typeof value === "function"
 }
 
-function classOf(of: object): object {
+export function classOf(of: object): object {
   return asObject(Object.getPrototypeOf(of))
 }
 
-function asObject(value: unknown): object {
+export function asObject(value: unknown): object {
   if (typeof value !== "object" || value === null) throw new Error("this is no object")
   return value
 }

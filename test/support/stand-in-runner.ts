@@ -6,7 +6,9 @@ import type { TaskResult } from "../../src/contract/task.ts"
 import { receiveReport } from "../../src/pipeline/settle/settle.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import type { Task } from "../../src/storage/schema/tasks.ts"
-import { claimTask, listOpenTasks } from "../../src/storage/tasks.ts"
+import { listOpenTasks } from "../../src/storage/open-tasks.ts"
+import type { Readiness } from "../../src/storage/open-tasks.ts"
+import { claimTask } from "../../src/storage/tasks.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import type { JobSnapshot } from "../../src/storage/transitions.ts"
 import { BOOT } from "./bundle.ts"
@@ -36,10 +38,10 @@ export async function findTask(
   return task
 }
 
-/** How ready the inputs of an open task are. */
-export async function readinessOf(accountId: string, taskId: string): Promise<string[]> {
+/** How ready the inputs of a task are; null of one that is over. */
+export async function readinessOf(accountId: string, taskId: string): Promise<Readiness | null> {
   const [open] = await listOpenTasks(databaseOf(env, accountId), [taskId])
-  return (open?.inputs ?? []).map(({ readiness }) => readiness)
+  return open?.inputs ?? null
 }
 
 /** Takes a task whose inputs are ready, as a runner, and ends it; answers what its report came to. */
@@ -48,7 +50,7 @@ export async function endTask(
   end: TaskEnd,
 ): Promise<string> {
   const database = databaseOf(env, accountId)
-  expect(new Set(await readinessOf(accountId, taskId))).not.toContain("pending")
+  expect(await readinessOf(accountId, taskId)).not.toBe("pending")
   await claimTask(database, { taskId, jobId, slot: "x-0", allocation: 2 ** 45, now: Date.now() })
   // The dispatcher may have been first; the report then comes at its fence.
   const { tasks } = await readJob(accountId, jobId)

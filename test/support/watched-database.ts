@@ -27,6 +27,9 @@ function watchedStatement(statement: D1PreparedStatement, sql: string, asked: As
   })
 }
 
+/** A step that reads a whole table, which is none of what a statement made itself and limits. */
+export const SCAN_OF_TABLE = /^SCAN (?!json_each|CONSTANT ROW|\(subquery|(?:found|counted)\b)/
+
 /** How SQLite does each statement, step by step. */
 export async function plansOf(asked: Asked[]): Promise<{ sql: string; steps: string[] }[]> {
   return await Promise.all(

@@ -83,7 +83,7 @@ function logDispatch({ task, requestId }: ClaimedTask): void {
 
 /** Why a task cannot start whose files were deleted since it was ready. */
 function goneFailure({ inputs }: ClaimedTask): Failure | null {
-  return inputFailure(inputs.map(({ key, file }) => ({ key, readiness: file ? "ready" : "gone" })))
+  return inputFailure(inputs.flatMap(({ key, file }) => (file ? [] : [{ key, failure: null }])))
 }
 
 /** Why a task cannot start of which an input turned out too large when its job brought it in. */

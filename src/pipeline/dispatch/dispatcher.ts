@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
+import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
 import type {
@@ -15,11 +16,10 @@ import { deleteTask } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { openTaskQueue } from "../../storage/task-queue.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
-import { isRunningAt, listOpenTasks } from "../../storage/tasks.ts"
-import type { OpenTask } from "../../storage/tasks.ts"
+import { isRunningAt } from "../../storage/tasks.ts"
 import { cancelJobsOfDeleted } from "./cancel-deleted.ts"
+import { openChecks } from "./checks.ts"
 import { dispatchTask } from "./dispatch-task.ts"
-import { expireJobs } from "./expire.ts"
 import { openJobNotes } from "./job-notes.ts"
 import { openLeaseClock } from "./lease-clock.ts"
 import { openNextAlarm } from "./next-alarm.ts"
@@ -34,11 +34,10 @@ import {
   renewedTask,
   runningTask,
 } from "./queued-task.ts"
-import { adoptTasks, closedTasks, reconcileTasks, tasksToCheck } from "./reconcile.ts"
 import { endLostRun, requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
 import type { SlotRequests } from "./request-slots.ts"
-import { endUnstartable } from "./unstartable.ts"
+import { openWalks } from "./walks.ts"
 import { openWatchers } from "./watchers.ts"
 
 /** Queues an account's tasks, holds their leases and knows their progress; one per account. */
@@ -55,19 +54,32 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #slots: SlotRequests
   readonly #leaseClock = openLeaseClock()
   readonly #nextAlarm: ReturnType<typeof openNextAlarm>
+  readonly #walks: ReturnType<typeof openWalks>
+  readonly #checks: ReturnType<typeof openChecks>
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#queue = openTaskQueue(ctx.storage.sql)
-    this.#nextAlarm = openNextAlarm(ctx.storage)
     this.#slots = openSlotRequests(env, this.#queue)
+    const walks = openWalks(this.#queue)
+    this.#nextAlarm = openNextAlarm(ctx.storage, this.#queue, {
+      waitMsMax: () => settingsOf(env).WAIT_SECONDS_MAX * 1000,
+      isHurried: () => walks.isHurried(),
+    })
+    this.#walks = walks
+    this.#checks = openChecks(env, this.#queue, {
+      walks,
+      notes: this.#notes,
+      remove: (id, killed) => this.#remove(id, killed),
+      onReconciled: (accountId) => this.#reconciled(accountId),
+    })
   }
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
     // A call that was lost may have come all the same, and the message of its task after its end.
     const open = tasks.filter(({ id }) => !this.#left.has(id))
     if (open.length === 0) return
-    await this.#arm(accountId)
+    await this.#nextAlarm.armSoon(accountId)
     for (const task of open) {
       this.#queue.add(newTask(task))
       // A claim would have said so in D1.
@@ -75,8 +87,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     }
     this.#notes.noteLater(accountId)
     // What a blocked task waits for may have come while the call was on its way.
-    if (open.some((task) => task.blocked)) this.#inBackground(this.tasksEnded(accountId, []))
-    else this.#pump(accountId)
+    const blocked = open.flatMap((task) => (task.blocked ? task.id : []))
+    this.#inBackground(
+      this.#checks.look(accountId, blocked, true).then(() => this.#pump(accountId)),
+    )
   }
 
   async renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean> {
@@ -99,8 +113,13 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (over) this.#remove(id, killed)
       else this.#watchers.mayBeOver(jobId)
     }
-    const unsure = [...(over ? [] : ending), ...this.#queue.blocked()].map(({ id }) => id)
-    await this.#removeClosed(accountId, unsure, killed)
+    const unsure = over ? [] : ending.map(({ id }) => id)
+    await this.#checks.lookAfter(accountId, { ids, unsure, killed })
+    this.#pump(accountId)
+  }
+
+  async filesGone(accountId: string, fileIds: string[]): Promise<void> {
+    await this.#checks.lookForFiles(accountId, fileIds)
     this.#pump(accountId)
   }
 
@@ -113,19 +132,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async tick(accountId: string): Promise<void> {
-    await this.#arm(accountId)
+    await this.#nextAlarm.armLater(accountId)
     await this.tasksEnded(accountId, await cancelJobsOfDeleted(this.env, accountId), true)
-    const open = await listOpenTasks(databaseOf(this.env, accountId))
-    adoptTasks(this.#queue, open, Date.now())
-    for (const task of open) {
-      this.#notes.jobAccepted(task.jobId)
-      const queued = this.#queue.find(task.id)
-      if (task.jobState === "waiting" && queued?.boot) this.#notes.taskTaken(accountId, queued)
-    }
-    this.#notes.noteLater(accountId)
-    await this.#reconcile(accountId, open)
-    await this.tasksEnded(accountId, closedTasks(this.#queue, open))
-    await this.#expire(accountId)
+    await this.#checks.adopt(accountId)
+    await this.#checks.lookAround(accountId)
+    await this.#checks.expire(accountId)
+    this.#pump(accountId)
   }
 
   async runsLost(accountId: string, lost: LostRuns): Promise<void> {
@@ -171,22 +183,25 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     this.#nextAlarm.wentOff()
     if (accountId === null) return
     await doOrLog("dispatcher.check_leases_failed", {}, () => this.#checkLeases(accountId))
-    const ids = tasksToCheck(this.#queue, Date.now())
-    await doOrLog("dispatcher.check_tasks_failed", {}, () =>
-      this.#removeClosed(accountId, ids, true),
-    )
-    await doOrLog("dispatcher.expire_failed", {}, () => this.#expire(accountId))
+    await doOrLog("dispatcher.check_tasks_failed", {}, async () => {
+      if (this.#walks.isAdopting()) await this.#checks.adopt(accountId)
+      await this.#checks.lookAround(accountId)
+    })
+    await doOrLog("dispatcher.expire_failed", {}, () => this.#checks.expire(accountId))
     this.#pump(accountId)
     this.#notes.noteLater(accountId)
     this.#queue.flush()
-    if (!this.#queue.isEmpty() || this.#queue.hasUsedAllocations()) await this.#arm(accountId)
+    await this.#nextAlarm.armNext(accountId)
   }
 
   /** Requests slots and starts what gets one; nobody waits for a pool that has to end a container. */
   #pump(accountId: string): void {
+    const requested = this.#slots.request(accountId, (task) => {
+      this.#dispatch(accountId, task)
+    })
     this.#inBackground(
-      this.#slots.request(accountId, (task) => {
-        this.#dispatch(accountId, task)
+      requested.then(async () => {
+        if (this.#slots.hasFailed()) await this.#nextAlarm.armSoon(accountId)
       }),
     )
   }
@@ -195,17 +210,25 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const { id, allocation } = task
     if (this.#dispatching.has(id)) return
     this.#dispatching.add(id)
+    this.#inBackground(this.#nextAlarm.armSoon(accountId))
     const done = dispatchTask(this.env, this.#queue, accountId, task).then(async (outcome) => {
       this.#dispatching.delete(id)
       const queued = this.#queue.find(id)
       if (outcome === "running" && queued) this.#notes.taskTaken(accountId, queued)
-      if (outcome === "gone") this.#remove(id, false)
+      if (outcome === "gone") await this.#leave(accountId, task)
       if (outcome === "no capacity") {
         await this.#requeue(accountId, id, (now) => now.allocation === allocation && !now.boot)
       }
       if (outcome !== "running") this.#pump(accountId)
     })
     this.#inBackground(done.finally(() => this.#dispatching.delete(id)))
+  }
+
+  /** A task is over, and its job and those that wait for its files may be so too. */
+  async #leave(accountId: string, { id, jobId }: QueuedTask): Promise<void> {
+    this.#remove(id, false)
+    const others = this.#queue.ofJob(jobId).map((other) => other.id)
+    await this.#checks.lookAfter(accountId, { ids: [id], unsure: others, killed: true })
   }
 
   async #checkLeases(accountId: string): Promise<void> {
@@ -224,21 +247,6 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     }
   }
 
-  /** Removes those of the queued tasks that are over in D1, and reconciles the others. */
-  async #removeClosed(accountId: string, ids: string[], killed: boolean): Promise<void> {
-    if (ids.length === 0) return
-    const open = await listOpenTasks(databaseOf(this.env, accountId), ids)
-    const openIds = new Set(open.map((task) => task.id))
-    for (const id of ids) if (!openIds.has(id)) this.#remove(id, killed)
-    await this.#reconcile(accountId, open)
-  }
-
-  async #expire(accountId: string): Promise<void> {
-    const over = await expireJobs(this.env, this.#queue, accountId)
-    for (const id of over) this.#remove(id, true)
-    if (over.length > 0) this.#pump(accountId)
-  }
-
   /** Requeues a task that is lost, ends its run and releases its slot; false where its run goes on. */
   async #requeue(
     accountId: string,
@@ -252,21 +260,17 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const { task, open } = requeued
     this.#inBackground(endLostRun(this.env, requeued))
     if (open.length === 0) {
-      this.#remove(taskId, false)
-      const others = this.#queue.ofJob(task.jobId).map(({ id }) => id)
-      await this.#removeClosed(accountId, others, true)
+      await this.#leave(accountId, task)
       return true
     }
     this.#watchers.runEnded(task)
     this.#slots.forgetOwing(task.pool)
-    await this.#reconcile(accountId, open)
+    await this.#checks.reconcile(accountId, open)
     return true
   }
 
-  async #reconcile(accountId: string, open: OpenTask[]): Promise<void> {
-    const unstartable = reconcileTasks(this.#queue, open, Date.now())
-    const over = await endUnstartable(this.env, this.#queue, accountId, unstartable)
-    for (const id of over) this.#remove(id, true)
+  async #reconciled(accountId: string): Promise<void> {
+    await this.#nextAlarm.armNext(accountId)
     const waitMs = this.#queue.nextReadyIn(Date.now())
     // Tasks that back off start without a call from anybody.
     if (waitMs !== null) {
@@ -286,12 +290,6 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     if (killed && slot && fence) {
       this.#inBackground(deleteTask(this.env, { slot, taskId: id, fence }))
     }
-  }
-
-  async #arm(accountId: string): Promise<void> {
-    if (this.#nextAlarm.isArmed()) return
-    this.#queue.saveAccount(accountId)
-    await this.#nextAlarm.arm()
   }
 
   #inBackground(work: Promise<unknown>): void {

@@ -1,7 +1,7 @@
 import { LEASE_MS } from "../../contract/protocol.ts"
 import type { LostRuns, SlotAllocation, TaskMessage } from "../../rpc.ts"
+import type { OpenTask } from "../../storage/open-tasks.ts"
 import type { QueuedTask } from "../../storage/task-queue.ts"
-import type { OpenTask } from "../../storage/tasks.ts"
 
 // The states of a queued task and every change of them; nothing else writes a state.
 //
@@ -35,9 +35,14 @@ export function newTask({
  */
 export function adoptedTask(
   task: OpenTask,
-  { pool, isBlocked, now }: { pool: string; isBlocked: boolean; now: number },
+  {
+    pool,
+    isBlocked,
+    jobWeight,
+    now,
+  }: { pool: string; isBlocked: boolean; jobWeight: number; now: number },
 ): QueuedTask {
-  const { id, jobId, priority, weight, jobWeight, slot, allocation, fence } = task
+  const { id, jobId, priority, weight, slot, allocation, fence } = task
   const waitsSince = Math.max(task.createdAt, task.requeuedAt ?? 0)
   const planned = { id, jobId, pool, priority, weight, jobWeight }
   if (task.state !== "running") {

@@ -22,6 +22,8 @@ export type SlotRequests = ReturnType<typeof openSlotRequests>
 export function openSlotRequests(env: Env, queue: TaskQueue) {
   /** When each pool that owes slots was asked. */
   const owing = new Map<string, number>()
+  /** Pools that could not be asked the last time. */
+  const failed = new Set<string>()
   const limits = openPlanLimits(env)
   const repeaters = new Map<string, ReturnType<typeof openRepeater>>()
   async function requestOnce(accountId: string, pool: string): Promise<QueuedTask[]> {
@@ -34,9 +36,12 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
     const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
     const wanted = queue.ready(room, now, pool).length
     const inUse = held.flatMap(({ allocation }) => allocation ?? [])
-    const tasks = await tryRequest(env, queue, { accountId, pool, wanted, slotsShareMax, inUse })
-    if (tasks.length < wanted) owing.set(pool, Date.now())
-    return tasks
+    const wish = { accountId, pool, wanted, slotsShareMax, inUse }
+    const tasks = await tryRequest(env, queue, wish)
+    if (tasks) failed.delete(pool)
+    else failed.add(pool)
+    if (tasks === null || tasks.length < wanted) owing.set(pool, Date.now())
+    return tasks ?? []
   }
   function repeaterOf(pool: string): ReturnType<typeof openRepeater> {
     const repeat = repeaters.get(pool) ?? openRepeater()
@@ -44,6 +49,7 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
     return repeat
   }
   return {
+    hasFailed: () => failed.size > 0,
     /** Lets the next request go to a pool, or to all, though it owes slots. */
     forgetOwing(pool?: string): void {
       if (pool === undefined) owing.clear()
@@ -72,13 +78,13 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
 
 type Wish = { pool: string } & Omit<SlotRequest, "number" | "released">
 
-/** A pool that cannot be asked must not hold up what the others gave. */
-async function tryRequest(env: Env, queue: TaskQueue, wish: Wish): Promise<QueuedTask[]> {
+/** A pool that cannot be asked (null) must not hold up what the others gave. */
+async function tryRequest(env: Env, queue: TaskQueue, wish: Wish): Promise<QueuedTask[] | null> {
   try {
     return await requestFrom(env, queue, wish)
   } catch (error) {
     logError("dispatcher.pool_lost", { pool: wish.pool, error: String(error) })
-    return []
+    return null
   }
 }
 

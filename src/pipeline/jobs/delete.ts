@@ -16,15 +16,17 @@ export async function deleteJob(
   jobId: string,
 ): Promise<void> {
   const taskIds = await endCanceled(env, accountId, jobId)
+  const fileIds: string[] = []
   try {
     const database = databaseOf(env, accountId)
     const ended = await readSnapshot(database, jobId)
+    fileIds.push(...(ended?.files ?? []).map(({ id }) => id))
     if (ended) await removeJob(database, ended, Date.now())
   } finally {
     // Jobs that wait for its files find them gone then, and not canceled.
     await killTasks(env, accountId, taskIds)
   }
-  cleanUp(env, ctx, accountId)
+  cleanUp(env, ctx, accountId, fileIds)
 }
 
 /** Removes a file, and its own job as `deleteJob` does. */
@@ -35,11 +37,17 @@ export async function deleteFile(
 ): Promise<void> {
   if (job) return await deleteJob(env, ctx, job.accountId, job.id)
   await removeFile(databaseOf(env, file.accountId), file, Date.now())
-  cleanUp(env, ctx, file.accountId)
+  cleanUp(env, ctx, file.accountId, [file.id])
 }
 
-function cleanUp(env: Env, ctx: BackgroundContext, accountId: string): void {
+function cleanUp(
+  env: Env,
+  ctx: BackgroundContext,
+  accountId: string,
+  fileIds: readonly string[],
+): void {
   ctx.waitUntil(collectGarbage(env, Date.now()))
+  if (fileIds.length === 0) return
   // Jobs that wait for a file which is gone can never start.
-  ctx.waitUntil(env.DISPATCHER.getByName(accountId).tick(accountId))
+  ctx.waitUntil(env.DISPATCHER.getByName(accountId).filesGone(accountId, [...fileIds]))
 }

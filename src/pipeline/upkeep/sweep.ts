@@ -15,7 +15,7 @@ import {
   deleteOldLookups,
   removeExpired,
 } from "../../storage/job-removal.ts"
-import { listAccountsWithOpenJobs, listUnaccepted } from "../../storage/jobs.ts"
+import { listUnaccepted } from "../../storage/jobs.ts"
 import { listOldLookups } from "../../storage/metadata-lookups.ts"
 import { deleteOldOutages } from "../../storage/receiver-outages.ts"
 import { isFinal } from "../../storage/schema/states.ts"
@@ -29,6 +29,7 @@ import { enqueueDelivery } from "../webhooks/outbox.ts"
 import { collectGarbage } from "./garbage.ts"
 import { purgeAccounts } from "./purge.ts"
 import { tellOfOutages } from "./receiver-alerts.ts"
+import { tickDispatchers } from "./tick-dispatchers.ts"
 
 const DAY_MS = 24 * 3_600_000
 /** Above UPLOAD_MS_MAX, so that none is removed that is still on its way. */
@@ -54,7 +55,7 @@ export async function sweep(env: Env, now: number): Promise<void> {
     collectGarbage(env, now),
     ...databasesOf(env).flatMap((database) => [
       resendJobMessages(env, database, now),
-      tickDispatchers(env, database),
+      tickDispatchers(env, database, now),
       resendDeliveryMessages(env, database, now),
       removeAbandonedUploads(env, database, now),
       deleteExpiredIdempotency(database, now),
@@ -93,17 +94,6 @@ async function resendDeliveryMessages(env: Env, database: Database, now: number)
   for (const { accountId, deliveryId } of await listDueDeliveries(database, now, ROWS_MAX)) {
     await enqueueDelivery(env, accountId, deliveryId)
   }
-}
-
-async function tickDispatchers(env: Env, database: Database): Promise<void> {
-  const accounts = await listAccountsWithOpenJobs(database)
-  await Promise.all(
-    accounts.map((accountId) =>
-      doOrLog("sweep.tick_failed", { account_id: accountId }, async () => {
-        await env.DISPATCHER.getByName(accountId).tick(accountId)
-      }),
-    ),
-  )
 }
 
 /** Jobs whose time is over, and all where nothing is kept for longer, with what they stored. */

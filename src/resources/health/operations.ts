@@ -6,6 +6,7 @@ import type { Operation } from "../../http/operation.ts"
 import { Problem } from "../../http/problem.ts"
 import { findDegradedReasons } from "../../pipeline/upkeep/health.ts"
 import { databasesOf } from "../../storage/database.ts"
+import type { Database } from "../../storage/database.ts"
 import { listAccountsWithOpenJobs } from "../../storage/jobs.ts"
 
 /** Once the tables are there they stay; until then callers would only get errors. */
@@ -36,7 +37,7 @@ export const healthOperations: Operation[] = [
     errors: ["overloaded"],
     async handle(c) {
       try {
-        if (!seen.tables) await Promise.all(databasesOf(c.env).map(listAccountsWithOpenJobs))
+        if (!seen.tables) await Promise.all(databasesOf(c.env).map(readSome))
         seen.tables = true
         const reasons = await findDegradedReasons(c.env)
         return { body: describe(reasons) }
@@ -47,6 +48,10 @@ export const healthOperations: Operation[] = [
     },
   }),
 ]
+
+async function readSome(database: Database): Promise<void> {
+  await listAccountsWithOpenJobs(database, { after: "", limit: 1 })
+}
 
 function describe(reasons: DegradedReason[]): z.infer<typeof health> {
   return reasons.length > 0 ? { status: "degraded", reasons } : { status: "ok" }

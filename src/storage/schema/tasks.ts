@@ -39,7 +39,7 @@ export const tasks = sqliteTable(
   (table) => [
     index("tasks_of_job").on(table.jobId),
     index("tasks_open")
-      .on(table.accountId)
+      .on(table.accountId, table.state, table.id)
       .where(sql`state in ('waiting', 'running')`),
   ],
 )

@@ -77,7 +77,7 @@ describe("POST /fetch with transcode", () => {
     })
     const media = files.find(({ outputKey }) => outputKey === "media")
     expect(inputs).toMatchObject([{ taskId: render.id, key: "source", fileId: media?.id }])
-    expect(await readinessOf(accountId, render.id)).toEqual(["pending"])
+    expect(await readinessOf(accountId, render.id)).toBe("pending")
     expect(Object.fromEntries(files.map((file) => [file.outputKey, file.source]))).toEqual({
       media: "fetch",
       subtitles_1: "fetch",

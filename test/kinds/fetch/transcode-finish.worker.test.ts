@@ -83,9 +83,9 @@ describe("a fetch with renditions", () => {
   it("makes them once the media is there, under whose name they read it", async () => {
     const id = await create()
     const { id: renderId } = await findTask(accountId, id, "render")
-    expect(await readinessOf(accountId, renderId)).toEqual(["pending"])
+    expect(await readinessOf(accountId, renderId)).toBe("pending")
     await endFetch(id)
-    expect(await readinessOf(accountId, renderId)).toEqual(["ready"])
+    expect(await readinessOf(accountId, renderId)).toBe("ready")
     const { job, files } = await readJob(accountId, id)
     expect(job).toMatchObject({ state: "running", result: null })
     expect(files.find(({ outputKey }) => outputKey === "media")).toMatchObject({
@@ -215,7 +215,7 @@ describe("a fetch with renditions", () => {
     expect(again.status).toBe(202)
     const { id } = accepted.parse(await again.json())
     const render = await findTask(accountId, id, "render")
-    expect(await readinessOf(accountId, render.id)).toEqual(["pending"])
+    expect(await readinessOf(accountId, render.id)).toBe("pending")
     const { tasks, files, inputs } = await readJob(accountId, id)
     expect(new Map(tasks.map(({ work, weight }) => [work.kind, weight]))).toEqual(
       new Map([

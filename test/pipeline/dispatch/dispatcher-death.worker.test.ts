@@ -6,9 +6,9 @@ import { newId } from "../../../src/ids.ts"
 import { Dispatcher } from "../../../src/pipeline/dispatch/dispatcher.ts"
 import { endJob } from "../../../src/pipeline/settle/settle.ts"
 import { openSlotTables } from "../../../src/storage/slot-allocations.ts"
-import { openTaskQueue } from "../../../src/storage/task-queue.ts"
 import { BOOT } from "../../support/bundle.ts"
 import { makeQueuedJob } from "../../support/queued-job.ts"
+import { allStored } from "../../support/queued-tasks.ts"
 
 const PATIENCE = { timeout: 10_000 }
 const failure = { code: "canceled" as const, message: "Canceled.", lines: [] }
@@ -54,7 +54,7 @@ async function die(
     await before.accept(accountId, [{ ...message, blocked: false }])
     await expect.poll(() => posted, PATIENCE).toEqual([1])
     await work(before, job)
-    const rows = openTaskQueue(ctx.storage.sql).all()
+    const rows = allStored(ctx.storage)
     expect(rows).toMatchObject([{ id: job.taskId, state: "starting", fence: null }])
     const after = new Dispatcher(ctx, env)
     await then(after, ctx.storage)
@@ -100,7 +100,7 @@ it("a run that was over is not begun again, and its slot is free", async () => {
     },
     async (after, storage) => {
       await after.alarm()
-      await expect.poll(() => openTaskQueue(storage.sql).all(), PATIENCE).toEqual([])
+      await expect.poll(() => allStored(storage), PATIENCE).toEqual([])
       expect(posted).toEqual([1])
     },
   )

@@ -14,7 +14,8 @@ import { removeFile } from "../../../src/storage/files.ts"
 import { createJob } from "../../../src/storage/job-drafts.ts"
 import { isFinal } from "../../../src/storage/schema/states.ts"
 import type { Task } from "../../../src/storage/schema/tasks.ts"
-import { claimTask, listOpenTasks } from "../../../src/storage/tasks.ts"
+import { listLostInputs, listOpenTasks } from "../../../src/storage/open-tasks.ts"
+import { claimTask } from "../../../src/storage/tasks.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
 import type { JobSnapshot } from "../../../src/storage/transitions.ts"
 import { jobFacts } from "../../support/job-facts.ts"
@@ -79,14 +80,13 @@ async function dispatch(jobId: string): Promise<void> {
     tasks.map(({ id }) => id),
   )
   const waiting = open.filter(({ state }) => state === "waiting")
-  const failed = waiting.map(({ inputs }) => inputFailure(inputs)).find((each) => each !== null)
-  if (failed) {
-    await endJob(env, { accountId, jobId }, { state: "failed", failure: failed })
+  const lost = waiting.find(({ inputs }) => inputs === "failed" || inputs === "gone")
+  const failure = lost ? inputFailure(await listLostInputs(database, lost.id)) : null
+  if (failure) {
+    await endJob(env, { accountId, jobId }, { state: "failed", failure })
     return
   }
-  const ready = waiting.filter(({ inputs }) =>
-    inputs.every(({ readiness }) => readiness === "ready"),
-  )
+  const ready = waiting.filter(({ inputs }) => inputs === "ready")
   const task = pick(ready)
   if (!task) return
   const claim = { taskId: task.id, jobId, slot: "x-0", allocation: random(), now: Date.now() }

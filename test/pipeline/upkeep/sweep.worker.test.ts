@@ -5,7 +5,7 @@ import { newId } from "../../../src/ids.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
 import { databasesOf } from "../../../src/storage/database.ts"
 import { listAbandoned } from "../../../src/storage/uploads.ts"
-import { plansOf, watchedEnv } from "../../support/watched-database.ts"
+import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../../support/watched-database.ts"
 import type { Asked } from "../../support/watched-database.ts"
 
 const FINISHED_JOBS = 100_000
@@ -57,7 +57,7 @@ describe("a sweep over many finished jobs", () => {
 
   it("asks nothing that is not on an index", async () => {
     for (const { sql, steps } of await plansOf(await sweepWatched())) {
-      const scans = steps.filter((step) => step.startsWith("SCAN") && !/USING .*INDEX/.test(step))
+      const scans = steps.filter((step) => SCAN_OF_TABLE.test(step) && !/USING .*INDEX/.test(step))
       expect([sql, scans]).toEqual([sql, []])
     }
   })

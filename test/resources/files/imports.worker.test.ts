@@ -146,7 +146,7 @@ describe("a file that is brought in", () => {
   it("knows its name and size once it is stored, and is ready once it was probed", async () => {
     const { id } = await importFile({ webhook: "https://receiver.example/" })
     const probe = await taskOf(id, "probe")
-    expect(await readinessOf(accountId, probe.id)).toEqual(["pending"])
+    expect(await readinessOf(accountId, probe.id)).toBe("pending")
     expect(await endTask(await taskOf(id, "import"), imported())).toBe("ok")
     expect(await readFile(id)).toMatchObject({
       status: expect.stringMatching(/^(?:pending|running)$/),
@@ -155,7 +155,7 @@ describe("a file that is brought in", () => {
       content_type: "video/webm",
       progress: 99,
     })
-    expect(await readinessOf(accountId, probe.id)).toEqual(["ready"])
+    expect(await readinessOf(accountId, probe.id)).toBe("ready")
     await endTask(probe, PROBED)
     const file = await readFile(id)
     expect(file).toMatchObject({
