@@ -18,14 +18,12 @@ import { describeOversize, findInputRoom } from "../jobs/input-room.ts"
 import { endJob } from "../settle/settle.ts"
 import { isDispatching, isPosted, postingTask, runningTask } from "./queued-task.ts"
 import { inputFailure } from "./reconcile.ts"
+import { openRetryWaits } from "./retry-waits.ts"
 
 /** A task that no runner took by then waits again; being refused costs none of its budgets. */
 const POST_MS_MAX = 120_000
 /** A full disk gets room when another task ends; meanwhile the slot may suit a smaller one. */
 const FULL_MS_MAX = 10_000
-const RETRY_MS = 200
-/** A platform that has no container to give refuses those who ask it too often. */
-const RETRY_MS_MAX = 2_000
 /** An invocation that has used up its statements of D1 gets no more; the next alarm's has new ones. */
 const CLAIM_TRIES_MAX = 6
 
@@ -99,7 +97,7 @@ async function sizeFailure(env: Env, { task, inputs, plan }: ClaimedTask): Promi
 
 /** Throws where D1 does not answer for some seconds; the dispatch is then made again. */
 async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<ClaimedTask | null> {
-  let waitMs = RETRY_MS
+  const nextWaitMs = openRetryWaits()
   for (let tries = 1; ; tries += 1) {
     const task = findOwn()
     if (!task || task.slot === null || task.allocation === null) return null
@@ -110,8 +108,7 @@ async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<Cla
     } catch (error) {
       logError("dispatch.claim_failed", { error: String(error) })
       if (tries === CLAIM_TRIES_MAX) throw error
-      await scheduler.wait(waitMs)
-      waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
+      await scheduler.wait(nextWaitMs())
     }
   }
 }
@@ -123,7 +120,7 @@ async function post(
   findOwn: FindOwn,
 ): Promise<DispatchOutcome> {
   const startedAt = Date.now()
-  let waitMs = RETRY_MS
+  const nextWaitMs = openRetryWaits()
   for (let task = findOwn(); task && isDispatching(task); task = findOwn()) {
     const result = await postTask(env, order)
     const posted = findOwn()
@@ -140,8 +137,7 @@ async function post(
     const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX
     // Also where the clock was set back, which would make the time last longer.
     if (Math.abs(Date.now() - startedAt) > patienceMs) return "no capacity"
-    await scheduler.wait(waitMs)
-    waitMs = Math.min(2 * waitMs, RETRY_MS_MAX)
+    await scheduler.wait(nextWaitMs())
   }
   const task = findOwn()
   return task && isPosted(task) ? "running" : "superseded"
