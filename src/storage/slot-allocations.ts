@@ -1,170 +1,134 @@
 import type { DegradedReason } from "../contract/runner-health.ts"
 import { isPlausibleAllocation } from "../contract/slot-allocation.ts"
 import type { SlotAllocation } from "../rpc.ts"
+import { createSlotTables } from "./slot-schema.ts"
 
 export type SlotTables = ReturnType<typeof openSlotTables>
 
 /**
- * The pool's own tables: slots allocated, who wants how many, and who had each slot last. Tables
- * and columns keep the names that deployed objects made them under.
+ * The pool's slots: which are allocated, who had each last, which are to be ended, and who waits. All is
+ * in memory, so that a decision reads nothing, and what an object that comes back needs is written too.
  */
 export function openSlotTables(sql: SqlStorage) {
-  sql.exec(`create table if not exists grants (
-    id integer primary key, slot text not null unique, account_id text not null)`)
-  sql.exec(`create table if not exists askers (
-    account_id text primary key, ask integer not null, want integer not null,
-    heard_at integer not null, turn integer not null)`)
-  sql.exec(`create table if not exists waits (
-    account_id text primary key, since integer not null, slots_share_max real not null)`)
-  sql.exec(`create table if not exists slots (
-    slot text primary key, account_id text not null, last_grant integer not null)`)
-  sql.exec(`create table if not exists unended_slots (
-    slot text primary key, failed_at integer)`)
-  sql.exec(`create table if not exists unsandboxed_slots (
-    slot text primary key, seen_at integer not null)`)
-  sql.exec(`create table if not exists outdated_slots (
-    slot text primary key, seen_at integer not null)`)
+  createSlotTables(sql)
+  const slots = new Map<string, Slot>()
+  const held = new Map<string, Map<number, string>>()
+  for (const row of sql.exec<Slot>(
+    "select slot, account_id as accountId, last_grant as number, held as isHeld from slots order by last_grant",
+  )) {
+    slots.set(row.slot, row)
+    if (row.isHeld === 1) heldBy(held, row.accountId).set(row.number, row.slot)
+  }
   return {
-    ...allocationTable(sql),
-    ...requesterTable(sql),
-    ...slotTable(sql),
+    ...allocationTable(sql, slots, held),
+    ...holderTable(sql, slots),
     ...slotProblemTables(sql),
   }
 }
 
-/** What a table says, read once a turn until a write to it: a decision asks for it many times. */
-function openRead<Row>(read: () => readonly Row[]) {
-  let known: readonly Row[] | null = null
-  function forget(): void {
-    known = null
-  }
-  return {
-    get(): readonly Row[] {
-      if (known) return known
-      queueMicrotask(forget)
-      return (known = read())
-    },
-    forget,
-  }
+/** A slot that was allocated at least once. */
+type Slot = {
+  slot: string
+  /** Who had it last; empty where what it held was ended. */
+  accountId: string
+  /** The number that it was last allocated or ended under. */
+  number: number
+  /** 1 where it is allocated, under this number and to this account. */
+  isHeld: number
 }
 
-function allocationTable(sql: SqlStorage) {
-  const made = openRead(() =>
-    sql
-      .exec<SlotAllocation>("select id, slot, account_id as accountId from grants order by id")
-      .toArray(),
+type Held = Map<string, Map<number, string>>
+
+function heldBy(held: Held, accountId: string): Map<number, string> {
+  const known = held.get(accountId) ?? new Map<number, string>()
+  held.set(accountId, known)
+  return known
+}
+
+function saveSlot(sql: SqlStorage, { slot, accountId, number, isHeld }: Slot): void {
+  sql.exec(
+    `insert into slots (slot, account_id, last_grant, held) values (?, ?, ?, ?) on conflict do update
+     set account_id = excluded.account_id, last_grant = excluded.last_grant, held = excluded.held`,
+    slot,
+    accountId,
+    number,
+    isHeld,
   )
+}
+
+function allocationTable(sql: SqlStorage, slots: Map<string, Slot>, held: Held) {
+  function save(slot: Slot): void {
+    slots.set(slot.slot, slot)
+    saveSlot(sql, slot)
+  }
   return {
-    all: () => made.get(),
-    of: (accountId: string) => made.get().filter((each) => each.accountId === accountId),
+    all: (): SlotAllocation[] =>
+      [...held].flatMap(([accountId, of]) =>
+        [...of].map(([id, slot]) => ({ id, slot, accountId })),
+      ),
+    /** A slot of the pool; null where none was ever allocated. */
+    anySlot: (): string | null => slots.keys().next().value ?? null,
+    /** Accounts that hold a slot. */
+    holders: (): string[] => [...held.keys()],
+    /** The allocations of an account, oldest first. */
+    of: (accountId: string): Pick<SlotAllocation, "id" | "slot">[] =>
+      [...(held.get(accountId) ?? [])].map(([id, slot]) => ({ id, slot })),
+    /** The account that holds a slot now; null where it is free. */
+    holderOf(slot: string): string | null {
+      const known = slots.get(slot)
+      return known?.isHeld === 1 ? known.accountId : null
+    },
     allocate({ id, slot, accountId }: SlotAllocation): void {
-      made.forget()
-      sql.exec("insert into grants (id, slot, account_id) values (?, ?, ?)", id, slot, accountId)
+      heldBy(held, accountId).set(id, slot)
+      save({ slot, accountId, number: id, isHeld: 1 })
     },
     /** Frees an allocation, if it is this account's. */
     free(id: number, accountId: string): void {
-      made.forget()
-      sql.exec("delete from grants where id = ? and account_id = ?", id, accountId)
+      const of = held.get(accountId)
+      const slot = of?.get(id)
+      if (!of || slot === undefined) return
+      of.delete(id)
+      if (of.size === 0) held.delete(accountId)
+      save({ slot, accountId, number: id, isHeld: 0 })
     },
   }
 }
 
-/** An account that requested slots. */
-export type Requester = {
-  accountId: string
-  /** Number of its last request. */
-  number: number
-  wanted: number
-  /** Since when it wants a slot, or when it got its last one if that was later. */
-  waitingSince: number
-  /** Share of the slots that it may hold while others want some. */
-  slotsShareMax: number
-  heardAt: number
-  /** Number of its last allocation; 0 where it had none. */
-  turn: number
-}
-
-function requesterTable(sql: SqlStorage) {
-  const columns = `account_id as accountId, ask as number, want as wanted,
-    coalesce(since, heard_at) as waitingSince, coalesce(slots_share_max, 1) as slotsShareMax,
-    heard_at as heardAt, turn`
-  const from = "askers left join waits using (account_id)"
-  const waiting = openRead(() =>
-    sql.exec<Requester>(`select ${columns} from ${from} where want > 0`).toArray(),
-  )
-  return {
-    requester: (accountId: string) =>
-      sql
-        .exec<Requester>(`select ${columns} from ${from} where account_id = ?`, accountId)
-        .toArray()[0],
-    /** Accounts that want a slot. */
-    waiting: () => waiting.get(),
-    /** Accounts that hold or want a slot and sent no request between a moment and now. */
-    silentRequesters: (since: number, now: number) =>
-      sql
-        .exec<{ accountId: string }>(
-          `select account_id as accountId from askers
-           where (heard_at < ? or heard_at > ?) and
-           (want > 0 or account_id in (select account_id from grants))`,
-          since,
-          now,
-        )
-        .toArray()
-        .map((row) => row.accountId),
-    saveRequester(requester: Requester): void {
-      waiting.forget()
-      sql.exec(
-        `insert or replace into askers (account_id, ask, want, heard_at, turn)
-         values (?, ?, ?, ?, ?)`,
-        requester.accountId,
-        requester.number,
-        requester.wanted,
-        requester.heardAt,
-        requester.turn,
-      )
-      sql.exec(
-        "insert or replace into waits (account_id, since, slots_share_max) values (?, ?, ?)",
-        requester.accountId,
-        requester.waitingSince,
-        requester.slotsShareMax,
-      )
-    },
-  }
-}
-
-function slotTable(sql: SqlStorage) {
-  const slots = openRead(() =>
-    sql
-      .exec<SlotAllocation>(
-        "select slot, account_id as accountId, last_grant as id from slots order by last_grant desc",
-      )
-      .toArray(),
-  )
-  function find(name: string): SlotAllocation | undefined {
-    return slots.get().find(({ slot }) => slot === name)
+function holderTable(sql: SqlStorage, slots: Map<string, Slot>) {
+  function save(slot: Slot): void {
+    slots.set(slot.slot, slot)
+    saveSlot(sql, slot)
   }
   return {
-    /** The account that had a slot last; none where it is fresh. */
-    lastHolder: (slot: string) => find(slot)?.accountId ?? null,
+    /** The account that had a slot last; none where it is fresh, or what it held was ended. */
+    lastHolder: (slot: string) => slots.get(slot)?.accountId || null,
     /** The number that a slot was last allocated or ended under; 0 where it is fresh. */
-    lastAllocationOf: (slot: string) => find(slot)?.id ?? 0,
-    saveHolder(made: SlotAllocation): void {
-      slots.forget()
-      sql.exec(
-        "insert or replace into slots (slot, account_id, last_grant) values (?, ?, ?)",
-        made.slot,
-        made.accountId,
-        made.id,
-      )
-    },
-    /** A slot is about to be ended under a number, and refuses lower ones from then on. */
-    saveNumber(slot: string, number: number): void {
-      slots.forget()
-      sql.exec("update slots set last_grant = max(last_grant, ?) where slot = ?", number, slot)
-    },
+    lastAllocationOf: (slot: string) => slots.get(slot)?.number ?? 0,
     /** The highest number that an allocation has had of those that are plausible. */
-    lastAllocation: (now: number) =>
-      slots.get().find(({ id }) => isPlausibleAllocation(id, now))?.id ?? 0,
+    lastAllocation(now: number): number {
+      let highest = 0
+      for (const { number } of slots.values()) {
+        if (number > highest && isPlausibleAllocation(number, now)) highest = number
+      }
+      return highest
+    },
+    /** By account, the number of the last slot that it had, as far as slots tell. */
+    lastTurns: (): Map<string, number> =>
+      new Map(
+        [...slots.values()].flatMap(({ accountId, number }) =>
+          accountId === "" ? [] : [[accountId, number]],
+        ),
+      ),
+    /** A free slot is about to be ended under a number, and refuses lower ones from then on. */
+    saveNumber(slot: string, number: number): void {
+      const known = slots.get(slot)
+      if (known && known.number < number) save({ ...known, number })
+    },
+    /** What a free slot held was ended: it is nobody's. */
+    saveEmpty(slot: string): void {
+      const known = slots.get(slot)
+      if (known?.isHeld === 0) save({ ...known, accountId: "" })
+    },
   }
 }
 
@@ -172,33 +136,35 @@ function slotTable(sql: SqlStorage) {
 const PROBLEM_MS_MAX = 600_000
 
 function slotProblemTables(sql: SqlStorage) {
-  function slotsOf(from: string, ...values: SqlStorageValue[]): string[] {
-    return sql
-      .exec<{ slot: string }>(`select slot from ${from}`, ...values)
-      .toArray()
-      .map(({ slot }) => slot)
+  const toEnd = new Set<string>()
+  const notEnded = new Set<string>()
+  for (const { slot, failedAt } of sql.exec<{ slot: string; failedAt: number | null }>(
+    "select slot, failed_at as failedAt from unended_slots",
+  )) {
+    toEnd.add(slot)
+    if (failedAt !== null) notEnded.add(slot)
   }
-  const toEnd = openRead(() => slotsOf("unended_slots"))
-  const notEnded = openRead(() => slotsOf("unended_slots where failed_at > 0"))
-  function forget(): void {
-    toEnd.forget()
-    notEnded.forget()
+  function isSeen(table: string, now: number): boolean {
+    const query = `select 1 from ${table} where seen_at > ? limit 1`
+    return sql.exec(query, now - PROBLEM_MS_MAX).toArray().length > 0
   }
   return {
     /** Slots whose container is to be ended before they are allocated again. */
-    slotsToEnd: () => toEnd.get(),
+    slotsToEnd: (): ReadonlySet<string> => toEnd,
     /** Those of them that could not be ended so far. */
-    slotsNotEnded: () => notEnded.get(),
+    slotsNotEnded: (): ReadonlySet<string> => notEnded,
     saveToEnd(slot: string): void {
-      forget()
+      if (toEnd.has(slot)) return
+      toEnd.add(slot)
       sql.exec("insert or ignore into unended_slots (slot) values (?)", slot)
     },
     noteEnded(slot: string): void {
-      forget()
+      toEnd.delete(slot)
+      notEnded.delete(slot)
       sql.exec("delete from unended_slots where slot = ?", slot)
     },
     noteEndFailed(slot: string, now: number): void {
-      forget()
+      notEnded.add(slot)
       sql.exec("update unended_slots set failed_at = ? where slot = ?", now, slot)
     },
     saveSandboxed(slot: string): void {
@@ -214,12 +180,10 @@ function slotProblemTables(sql: SqlStorage) {
       sql.exec("insert or replace into outdated_slots (slot, seen_at) values (?, ?)", slot, now)
     },
     degradedReasons(now: number): DegradedReason[] {
-      const unsandboxed = slotsOf("unsandboxed_slots where seen_at > ?", now - PROBLEM_MS_MAX)
-      const outdated = slotsOf("outdated_slots where seen_at > ?", now - PROBLEM_MS_MAX)
       return [
-        ...(unsandboxed.length > 0 ? ["sandbox_failed" as const] : []),
-        ...(notEnded.get().length > 0 ? ["slot_not_ended" as const] : []),
-        ...(outdated.length > 0 ? ["ytdlp_update_failed" as const] : []),
+        ...(isSeen("unsandboxed_slots", now) ? ["sandbox_failed" as const] : []),
+        ...(notEnded.size > 0 ? ["slot_not_ended" as const] : []),
+        ...(isSeen("outdated_slots", now) ? ["ytdlp_update_failed" as const] : []),
       ]
     },
   }

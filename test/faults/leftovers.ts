@@ -91,7 +91,7 @@ function leftInObjects(bed: Bed): string[] {
     ),
   ])
   const allocated = storePaths(bed, "do/*Pool").flatMap((path) =>
-    read(path, "select id from grants").map((row) => `allocation ${String(row["id"])}`),
+    read(path, "select last_grant as id from slots where held = 1").map((row) => `allocation ${String(row["id"])}`),
   )
   return [...queued, ...allocated]
 }

@@ -9,6 +9,7 @@ import { withContainers } from "../support/containers.ts"
 describe("a slot that is a container", () => {
   let ended: { slot: string; allocation: number }[]
   let handedOver: Pick<SlotAllocation, "id" | "slot">[]
+  let woken: string[]
   let answer: () => Promise<boolean>
   let number = 0
 
@@ -19,6 +20,7 @@ describe("a slot that is a container", () => {
   beforeEach(() => {
     ended = []
     handedOver = []
+    woken = []
     answer = () => Promise.resolve(true)
   })
 
@@ -33,6 +35,7 @@ describe("a slot that is a container", () => {
         return await answer()
       },
       handOver: (allocation) => void handedOver.push(allocation),
+      wake: (accountId) => woken.push(accountId),
     })
     return runInDurableObject(object, (_, ctx) =>
       work(new Pool(ctx, { ...containers, RUNNER_INSTANCES })),
@@ -44,7 +47,13 @@ describe("a slot that is a container", () => {
     return pool.requestSlots("media", { accountId, number, wanted, inUse: [], released })
   }
 
-  it("is ended under the next allocation's number before another account gets it", async () => {
+  /** What an account has got once it was woken, as its dispatcher is. */
+  async function untilWoken(pool: Pool, accountId: string, wanted = 1) {
+    await expect.poll(() => woken).toContain(accountId)
+    return await request(pool, accountId, wanted)
+  }
+
+  it("is ended under a number of its own before another account gets it, which is woken then", async () => {
     const steps: string[] = []
     answer = async () => {
       steps.push("ending")
@@ -55,15 +64,52 @@ describe("a slot that is a container", () => {
     const [first, second] = await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await request(pool, "a", 0, [mine?.id ?? 0])
-      const [theirs] = (await request(pool, "b", 1)) ?? []
-      steps.push("allocated")
+      expect(await request(pool, "b", 1)).toEqual([])
+      steps.push("answered")
+      const [theirs] = (await untilWoken(pool, "b")) ?? []
       return [mine, theirs]
     })
-    expect(steps).toEqual(["ending", "ended", "allocated"])
+    expect(steps).toEqual(["ending", "answered", "ended"])
     expect(second?.slot).toBe(first?.slot)
     expect(ended).toHaveLength(1)
     expect(ended[0]?.allocation).toBeGreaterThan(first?.id ?? 0)
     expect(ended[0]?.allocation).toBeLessThanOrEqual(second?.id ?? 0)
+  })
+
+  it("is ended beside others, as many as are wanted, and goes to whose turn it is by then", async () => {
+    let open = 0
+    let most = 0
+    answer = async () => {
+      most = Math.max(most, (open += 1))
+      await scheduler.wait(50)
+      open -= 1
+      return true
+    }
+    const given = await inPool(async (pool) => {
+      const mine = (await request(pool, "a", 4)) ?? []
+      const released = mine.map(({ id }) => id)
+      await request(pool, "a", 0, released)
+      expect(await request(pool, "b", 2)).toEqual([])
+      expect(await request(pool, "b", 2)).toEqual([])
+      await request(pool, "b", 1)
+      await request(pool, "c", 1)
+      const theirs = [await untilWoken(pool, "b"), await untilWoken(pool, "c")]
+      return theirs.map((allocations) => allocations?.length)
+    }, "4")
+    expect(given).toEqual([1, 1])
+    expect([ended.length, most]).toEqual([3, 3])
+  })
+
+  it("is empty for whoever comes next once it was ended", async () => {
+    answer = () => scheduler.wait(50).then(() => true)
+    await inPool(async (pool) => {
+      const [mine] = (await request(pool, "a", 1)) ?? []
+      await request(pool, "a", 0, [mine?.id ?? 0])
+      await request(pool, "b", 1)
+      await request(pool, "b", 0)
+      await expect.poll(async () => (await request(pool, "c", 1))?.length).toBe(1)
+    })
+    expect(ended).toHaveLength(1)
   })
 
   it("stays warm for the account that had it last", async () => {
@@ -108,12 +154,13 @@ describe("a slot that is a container", () => {
       await request(pool, "a", 0, [mine?.id ?? 0])
       await request(pool, "b", 1)
       await request(pool, "b", 0)
+      await expect.poll(() => pool.degradedReasons()).not.toEqual([])
       const again = await request(pool, "a", 1)
       const failing = await pool.degradedReasons()
       answer = () => Promise.resolve(true)
       await pool.alarm()
       await expect.poll(async () => await pool.degradedReasons()).toEqual([])
-      return [again, failing, await request(pool, "a", 1)]
+      return [again, failing, await untilWoken(pool, "a")]
     })
     expect(refused).toEqual([])
     expect(reasons).toEqual(["slot_not_ended"])
@@ -127,6 +174,7 @@ describe("a slot that is a container", () => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await request(pool, "a", 0, [mine?.id ?? 0])
       await request(pool, "b", 1)
+      await expect.poll(() => pool.degradedReasons()).not.toEqual([])
       await request(pool, "b", 1)
       await request(pool, "c", 1)
     })
@@ -139,6 +187,7 @@ describe("a slot that is a container", () => {
       const [one, two, three] = (await request(pool, "holder", 3)) ?? []
       await request(pool, "holder", 2, [three?.id ?? 0])
       await request(pool, "rival", 1)
+      await expect.poll(() => pool.degradedReasons()).not.toEqual([])
       const now = Date.now()
       vi.spyOn(Date, "now").mockImplementation(() => now + LIMITS.trial.runSecondsMax * 1000)
       await pool.alarm()
@@ -152,8 +201,8 @@ describe("a slot that is a container", () => {
     await inPool(async (pool) => {
       const [mine] = (await request(pool, "a", 1)) ?? []
       await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
-      await request(pool, "a", 1, [mine?.id ?? 0])
-      const [next] = (await request(pool, "a", 1)) ?? []
+      expect(await request(pool, "a", 1, [mine?.id ?? 0])).toEqual([])
+      const [next] = (await untilWoken(pool, "a")) ?? []
       // What is said late of an earlier allocation is of no concern to a later one.
       await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
       await request(pool, "a", 1, [next?.id ?? 0])
@@ -184,6 +233,7 @@ describe("a slot that is a container", () => {
       await pool.slotDistrusted({ slot: "media-0", allocation: mine?.id ?? 0 })
       await request(pool, "a", 0, [mine?.id ?? 0])
       await pool.alarm()
+      await expect.poll(() => pool.degradedReasons()).not.toEqual([])
       answer = () => Promise.resolve(true)
       await pool.alarm()
       await expect.poll(() => ended.length).toBe(2)

@@ -9,15 +9,17 @@ type Containers = {
   end?: (slot: string, allocation: number) => Promise<boolean>
   /** What a dispatcher is asked of an allocation of its account. */
   handOver?: (allocation: Pick<SlotAllocation, "id" | "slot">) => void
+  /** Whose dispatcher was woken. */
+  wake?: (accountId: string) => void
 }
 
 /** The environment of a service whose runners are containers, of which there is one a pool. */
-export function withContainers({ post, end, handOver }: Containers): Env {
+export function withContainers({ post, end, handOver, wake }: Containers): Env {
   function getByName(slot: string) {
     return { post, end: (allocation: number) => end?.(slot, allocation) }
   }
   const dispatcher = {
-    wake: () => Promise.resolve(),
+    wake: async (accountId: string) => wake?.(accountId),
     handOver(_: string, { id, slot }: SlotAllocation) {
       handOver?.({ id, slot })
       return Promise.resolve(true)

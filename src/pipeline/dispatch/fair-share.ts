@@ -1,5 +1,5 @@
 import type { SlotAllocation } from "../../rpc.ts"
-import type { Requester } from "../../storage/slot-allocations.ts"
+import type { Requester } from "../../storage/waiting-accounts.ts"
 
 /** A slot that nobody holds, and whose container it still is; null where it is empty. */
 export type FreeSlot = { name: string; lastHolder: string | null }
@@ -16,18 +16,24 @@ export type PoolState = {
 /** A container changes accounts at the cost of a start, so those that hold equally many take turns of this. */
 const WARM_TURN_MS = 60_000
 
+/** A free slot, and the account that is to get it. */
+export type Share = { slot: string; accountId: string; lastHolder: string | null }
+
 /** The free slot that is to be allocated next, and to whom; null where there is none to give. */
-export function nextAllocation(state: PoolState): { slot: string; accountId: string } | null {
-  const neediest = findNeediest(state)
-  const [next] = neediest
-  if (!next) return null
-  const [slot] = state.free.toSorted(
-    (one, other) => costOf(one, next, state) - costOf(other, next, state),
-  )
-  if (!slot) return null
-  const warm = neediest.find(({ accountId }) => accountId === slot.lastHolder)
-  const mayWait = countHeld(state, next) > 0 && state.now - next.waitingSince < WARM_TURN_MS
-  return { slot: slot.name, accountId: (mayWait && warm ? warm : next).accountId }
+export function nextAllocation(state: PoolState): Pick<Share, "slot" | "accountId"> | null {
+  const next = findShare(openRoom(state), state)
+  return next && { slot: next.slot, accountId: next.accountId }
+}
+
+/** Every free slot that is to be allocated now, in order. `turn` is the number of the first allocation. */
+export function shareSlots(state: PoolState, turn: number): Share[] {
+  const room = openRoom(state)
+  const shares: Share[] = []
+  for (let next = findShare(room, state); next; next = findShare(room, state)) {
+    take(room, next, { turn: turn + shares.length, now: state.now })
+    shares.push(next)
+  }
+  return shares
 }
 
 /** An allocation that is to go to another account, and when. */
@@ -42,45 +48,117 @@ export function findHandOver(
   { slotCount, free, allocations, waiting }: PoolState,
   { waitMsMax, kept }: { waitMsMax: number; kept: ReadonlySet<number> },
 ): HandOver | null {
-  const [first, ...others] = allocations.toSorted((one, other) => other.id - one.id)
-  if (!first || slotCount < 2 || free.length > 0) return null
-  if (others.some(({ accountId }) => accountId !== first.accountId)) return null
-  const rivals = waiting.filter(({ accountId }) => accountId !== first.accountId)
-  const allocation = [first, ...others].find(({ id }) => !kept.has(id))
-  if (rivals.length === 0 || !allocation) return null
-  const since = Math.min(...rivals.map(({ waitingSince }) => waitingSince))
+  const [any] = allocations
+  if (!any || slotCount < 2 || free.length > 0) return null
+  if (allocations.some(({ accountId }) => accountId !== any.accountId)) return null
+  const rivals = waiting.filter(({ accountId }) => accountId !== any.accountId)
+  const others = allocations.filter(({ id }) => !kept.has(id))
+  if (rivals.length === 0 || others.length === 0) return null
+  const allocation = others.reduce((youngest, each) => (each.id > youngest.id ? each : youngest))
+  const since = rivals.reduce((least, { waitingSince }) => Math.min(least, waitingSince), Infinity)
   return { allocation, at: since + waitMsMax }
 }
 
-/** Of the accounts that may have another slot, those that hold least, in their turn. */
-function findNeediest(state: PoolState): Requester[] {
-  const eligible = state.waiting.filter((requester) => {
-    if (requester.wanted < 1) return false
-    const isAlone = state.waiting.every((other) => other === requester || other.wanted < 1)
-    return isAlone || countHeld(state, requester) < slotsMaxOf(state, requester)
-  })
-  const least = Math.min(...eligible.map((requester) => countHeld(state, requester)))
-  return eligible
-    .filter((requester) => countHeld(state, requester) === least)
-    .toSorted((one, other) => one.turn - other.turn || one.waitingSince - other.waitingSince)
+/** What is left to share, and who holds and wants how many; changed by each share. */
+type Room = {
+  /** Free slots, by their places among all, and by whose container they still are. */
+  free: Map<string | null, number[]>
+  held: Map<string, number>
+  /** Those that want a slot. */
+  waiting: Map<string, Requester>
 }
 
-/** How many slots an account may hold while others want some. */
-function slotsMaxOf({ slotCount }: PoolState, { slotsShareMax }: Requester): number {
-  return Math.max(1, Math.floor(slotCount * slotsShareMax))
+function openRoom({ free, allocations, waiting }: PoolState): Room {
+  const held = new Map<string, number>()
+  for (const { accountId } of allocations) held.set(accountId, (held.get(accountId) ?? 0) + 1)
+  const wanting = waiting.filter(({ wanted }) => wanted > 0)
+  // Taken from their ends, the first slot first.
+  const places = Array.from(free.keys()).toReversed()
+  return {
+    free: Map.groupBy(places, (place) => free[place]?.lastHolder ?? null),
+    held,
+    waiting: new Map(wanting.map((requester) => [requester.accountId, requester])),
+  }
 }
 
-function countHeld({ allocations }: PoolState, { accountId }: Requester): number {
-  return allocations.filter((each) => each.accountId === accountId).length
+function findShare(room: Room, { slotCount, free, now }: PoolState): Share | null {
+  const next = room.free.size > 0 ? findNeediest(room, slotCount) : null
+  if (!next) return null
+  const lastHolder = cheapestHolder(room, next)
+  const slot = free[firstPlace(room, lastHolder)]?.name
+  if (slot === undefined) return null
+  const mayWait = heldBy(room, next) > 0 && now - next.waitingSince < WARM_TURN_MS
+  const warm = mayWait && lastHolder !== null ? room.waiting.get(lastHolder) : undefined
+  const isEqual =
+    warm && heldBy(room, warm) === heldBy(room, next) && isEligible(room, warm, slotCount)
+  return { slot, accountId: (isEqual ? warm : next).accountId, lastHolder }
 }
 
-/** What is lost when an account gets a slot, as a rank: nothing, a start, a container in use. */
-function costOf(
-  { lastHolder }: FreeSlot,
-  { accountId }: Requester,
-  { waiting }: PoolState,
-): number {
-  if (lastHolder === accountId) return 0
-  if (lastHolder === null) return 1
-  return waiting.some((other) => other.accountId === lastHolder) ? 3 : 2
+function take(
+  { free, held, waiting }: Room,
+  { accountId, lastHolder }: Share,
+  { turn, now }: { turn: number; now: number },
+): void {
+  const slots = free.get(lastHolder)
+  slots?.pop()
+  if (slots?.length === 0) free.delete(lastHolder)
+  held.set(accountId, (held.get(accountId) ?? 0) + 1)
+  const requester = waiting.get(accountId)
+  if (!requester || requester.wanted < 2) waiting.delete(accountId)
+  else {
+    const wanted = requester.wanted - 1
+    waiting.set(accountId, { ...requester, wanted, turn, waitingSince: now })
+  }
+}
+
+/** Of the accounts that may have another slot, the one that holds least, and whose turn it is. */
+function findNeediest(room: Room, slotCount: number): Requester | null {
+  let neediest: Requester | null = null
+  for (const each of room.waiting.values()) {
+    if (!isEligible(room, each, slotCount)) continue
+    if (!neediest || compareNeed(room, each, neediest) < 0) neediest = each
+  }
+  return neediest
+}
+
+function compareNeed(room: Room, one: Requester, other: Requester): number {
+  return (
+    heldBy(room, one) - heldBy(room, other) ||
+    one.turn - other.turn ||
+    one.waitingSince - other.waitingSince
+  )
+}
+
+/** How many slots an account may hold while others want some, is its share, and one at least. */
+function isEligible(room: Room, requester: Requester, slotCount: number): boolean {
+  if (room.waiting.size === 1) return true
+  const slotsMax = Math.max(1, Math.floor(slotCount * requester.slotsShareMax))
+  return heldBy(room, requester) < slotsMax
+}
+
+function heldBy({ held }: Room, { accountId }: Requester): number {
+  return held.get(accountId) ?? 0
+}
+
+/** Whose slot an account gets at least cost: its own, an empty one, or one whose container is to end. */
+function cheapestHolder(room: Room, { accountId }: Requester): string | null {
+  if (room.free.has(accountId)) return accountId
+  if (room.free.has(null)) return null
+  let cheapest: string | null = null
+  for (const holder of room.free.keys()) {
+    if (cheapest === null || compareCost(room, holder, cheapest) < 0) cheapest = holder
+  }
+  return cheapest
+}
+
+/** A container that its account may use again soon is taken last. */
+function compareCost(room: Room, one: string | null, other: string | null): number {
+  const [isOneInUse, isOtherInUse] = [one, other].map((holder) => room.waiting.has(holder ?? ""))
+  return (
+    Number(isOneInUse) - Number(isOtherInUse) || firstPlace(room, one) - firstPlace(room, other)
+  )
+}
+
+function firstPlace({ free }: Room, holder: string | null): number {
+  return free.get(holder)?.at(-1) ?? -1
 }

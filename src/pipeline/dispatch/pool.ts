@@ -3,26 +3,37 @@ import { isLateRequest, isPlausibleAllocation } from "../../contract/slot-alloca
 import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
-import { logError } from "../../log.ts"
+import { doOrLog, logError } from "../../log.ts"
 import type { PoolRpc, SlotAllocation, SlotRequest } from "../../rpc.ts"
 import { destroySlot } from "../../runner/client.ts"
 import { poolNameOfSlot, slotNames } from "../../runner/pools.ts"
 import { openSlotTables } from "../../storage/slot-allocations.ts"
 import type { SlotTables } from "../../storage/slot-allocations.ts"
-import { findHandOver, nextAllocation } from "./fair-share.ts"
+import { openRequesters } from "../../storage/waiting-accounts.ts"
+import type { Requester, Requesters } from "../../storage/waiting-accounts.ts"
+import { findHandOver, shareSlots } from "./fair-share.ts"
 import type { HandOver, PoolState } from "./fair-share.ts"
 
+/** An account that wants a slot and says nothing for so long is woken. */
 const WAKE_MS = 15_000
+/** So is one that only holds some: the sweep would find what its dispatcher lost in the same time. */
+const WAKE_HOLDER_MS = 60_000
+/** Who wants and holds nothing is forgotten after so long. */
+const FORGET_MS = 3_600_000
 
 /** Owns the slots of one pool of runners and shares them between accounts. */
 export class Pool extends DurableObject<Env> implements PoolRpc {
   readonly #tables: SlotTables
+  readonly #requesters: Requesters
+  /** Free slots whose containers are being ended, and for whom: they are as good as allocated to these. */
+  readonly #ending = new Map<string, string | null>()
   /** Allocations whose run was handed over before; their dispatchers say so again where it is lost. */
   #kept = new Set<number>()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#tables = openSlotTables(ctx.storage.sql)
+    this.#requesters = openRequesters(ctx.storage.sql, this.#tables.lastTurns())
   }
 
   async requestSlots(
@@ -31,10 +42,10 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   ): Promise<Pick<SlotAllocation, "id" | "slot">[] | null> {
     const now = Date.now()
     const { accountId, number } = request
-    const known = this.#tables.requester(accountId)
+    const known = this.#requesters.find(accountId)
     if (known && isLateRequest({ number, known: known.number, now })) return null
     const idle = this.#freeSurplus(request)
-    this.#tables.saveRequester({
+    this.#requesters.save({
       accountId,
       number,
       wanted: Math.max(0, request.wanted - idle),
@@ -45,27 +56,22 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       // Turns are allocation numbers; one that a wrong clock made must not keep the account waiting.
       turn: known && isPlausibleAllocation(known.turn, now) ? known.turn : 0,
     })
-    const allocated = await this.#allocateFreeSlots(pool)
-    await this.#arm()
-    for (const other of new Set(allocated.map((made) => made.accountId))) {
-      if (other !== accountId) this.#wake(other)
-    }
-    return this.#tables.of(accountId).map(({ id, slot }) => ({ id, slot }))
+    this.#share(pool, accountId)
+    await this.#arm(pool)
+    return this.#tables.of(accountId)
   }
 
   async runnerStarted(boot: string): Promise<void> {
-    const holders = new Set(this.#tables.all().map(({ accountId }) => accountId))
     await Promise.allSettled(
-      [...holders].map((accountId) =>
-        this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { boot }),
-      ),
+      this.#tables
+        .holders()
+        .map((accountId) => this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { boot })),
     )
   }
 
   async slotStopped({ slot, boot }: { slot: string; boot: string }): Promise<void> {
-    const allocation = this.#tables.all().find((each) => each.slot === slot)
-    if (!allocation) return
-    const { accountId } = allocation
+    const accountId = this.#tables.holderOf(slot)
+    if (accountId === null) return
     await this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { stopped: boot })
   }
 
@@ -73,7 +79,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     // A later allocation got another container already.
     if (this.#tables.lastAllocationOf(slot) !== allocation) return
     this.#tables.saveToEnd(slot)
-    await this.#arm()
+    await this.#arm(poolNameOfSlot(slot))
   }
 
   async sandboxJudged({ slot, hasSandbox }: { slot: string; hasSandbox: boolean }): Promise<void> {
@@ -90,7 +96,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return {
       slots: slotNames(pool, settingsOf(this.env)).length,
       used: this.#tables.all().length,
-      waitingAccounts: this.#tables.waiting().length,
+      waitingAccounts: this.#requesters.waiting().length,
     }
   }
 
@@ -99,77 +105,79 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   override async alarm(): Promise<void> {
-    await this.#arm()
-    const unended = this.#tables.slotsToEnd().filter((slot) => this.#isFree(slot))
-    for (const slot of unended) this.ctx.waitUntil(this.#end(slot, this.#nextNumber()))
+    const slot = this.#tables.anySlot()
+    if (slot === null) return
+    const pool = poolNameOfSlot(slot)
+    await this.#arm(pool)
+    for (const slot of this.#tables.slotsToEnd()) {
+      const isFree = this.#tables.holderOf(slot) === null && !this.#ending.has(slot)
+      if (isFree) this.#end(pool, slot, null)
+    }
     const now = Date.now()
-    for (const accountId of this.#tables.silentRequesters(now - WAKE_MS, now)) this.#wake(accountId)
-    await this.#handOver()
+    for (const accountId of this.#silent(now)) this.#wake(accountId)
+    this.#requesters.forget(now - FORGET_MS, (accountId) => this.#tables.of(accountId).length > 0)
+    await this.#handOver(pool)
   }
 
   /** Frees what the account released or no longer needs; answers how many idle slots it keeps. */
   #freeSurplus({ accountId, released, inUse, wanted }: SlotRequest): number {
     for (const id of released) this.#tables.free(id, accountId)
-    const idle = this.#tables.of(accountId).filter(({ id }) => !inUse.includes(id))
+    const used = new Set(inUse)
+    const idle = this.#tables.of(accountId).filter(({ id }) => !used.has(id))
     for (const { id } of idle.slice(wanted)) this.#tables.free(id, accountId)
     return Math.min(idle.length, wanted)
   }
 
-  async #allocateFreeSlots(pool: string): Promise<SlotAllocation[]> {
-    const allocated: SlotAllocation[] = []
-    const passed = new Set<string>()
-    for (;;) {
-      const state = this.#state(pool)
-      const free = state.free.filter(({ name }) => !passed.has(name))
-      const next = nextAllocation({ ...state, free })
-      if (!next) return allocated
-      const made = await this.#allocate(pool, next)
-      if (made) allocated.push(made)
-      else passed.add(next.slot)
+  /**
+   * Allocates free slots to whose turn it is, and wakes those who got one, but `asker`, who is answered.
+   * What another account left is ended first, all at once and while nobody waits for it.
+   */
+  #share(pool: string, asker: string | null): void {
+    const first = this.#nextNumber()
+    const got = new Set<string>()
+    for (const [index, { slot, accountId, lastHolder }] of shareSlots(
+      this.#state(pool),
+      first,
+    ).entries()) {
+      if (lastHolder !== null && lastHolder !== accountId) this.#tables.saveToEnd(slot)
+      if (this.#tables.slotsToEnd().has(slot)) this.#end(pool, slot, accountId)
+      else {
+        this.#allocate({ id: first + index, slot, accountId })
+        got.add(accountId)
+      }
     }
+    this.#requesters.flush()
+    for (const accountId of got) if (accountId !== asker) this.#wake(accountId)
   }
 
-  /** Gives a free slot to whose turn it is; nothing of the account before is left in it then. */
-  async #allocate(
-    pool: string,
-    { slot, accountId }: { slot: string; accountId: string },
-  ): Promise<SlotAllocation | null> {
-    const holder = this.#tables.lastHolder(slot)
-    const number = this.#nextNumber()
-    let next: string | undefined = accountId
-    if (holder !== null && holder !== accountId) this.#tables.saveToEnd(slot)
-    if (this.#tables.slotsToEnd().includes(slot)) {
-      if (!(await this.#end(slot, number)) || !this.#isFree(slot)) return null
-      // An empty slot suits whoever's turn it has become meanwhile.
-      const free = [{ name: slot, lastHolder: null }]
-      next = nextAllocation({ ...this.#state(pool), free })?.accountId
-    }
-    const requester = next === undefined ? undefined : this.#tables.requester(next)
-    if (!requester || requester.wanted < 1) return null
-    const id = Math.max(number, this.#nextNumber())
-    const made = { id, slot, accountId: requester.accountId }
-    const { wanted } = requester
+  #allocate(made: SlotAllocation): void {
+    const requester = this.#requesters.find(made.accountId)
+    if (!requester) return
     this.#tables.allocate(made)
-    this.#tables.saveHolder(made)
-    this.#tables.saveRequester({
-      ...requester,
-      wanted: wanted - 1,
-      waitingSince: Date.now(),
-      turn: id,
-    })
-    return made
+    const wanted = requester.wanted - 1
+    this.#requesters.save({ ...requester, wanted, waitingSince: Date.now(), turn: made.id })
   }
 
   /**
-   * Ends what a free slot holds; one that could not be ended is kept from everybody until the alarm
-   * has ended it, so that no request waits for it again.
+   * Ends what a free slot holds, and shares it then; one that could not be ended is kept from everybody
+   * until the alarm has ended it.
    */
-  async #end(slot: string, number: number): Promise<boolean> {
+  #end(pool: string, slot: string, accountId: string | null): void {
+    const number = this.#nextNumber()
     this.#tables.saveNumber(slot, number)
-    const isEnded = await destroySlot(this.env, slot, number)
-    if (isEnded) this.#tables.noteEnded(slot)
-    else this.#tables.noteEndFailed(slot, Date.now())
-    return isEnded
+    this.#ending.set(slot, accountId)
+    const ended = destroySlot(this.env, slot, number).then(async (isEnded) => {
+      this.#ending.delete(slot)
+      if (isEnded) {
+        this.#tables.noteEnded(slot)
+        this.#tables.saveEmpty(slot)
+      } else {
+        this.#tables.noteEndFailed(slot, Date.now())
+      }
+      this.#share(pool, null)
+      await this.#arm(pool)
+    })
+    this.ctx.waitUntil(doOrLog("pool.end_failed", { slot }, () => ended))
   }
 
   /**
@@ -178,21 +186,42 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
    */
   #state(pool: string): PoolState {
     const settings = settingsOf(this.env)
-    const notEnded = new Set(this.#tables.slotsNotEnded())
+    const notEnded = this.#tables.slotsNotEnded()
     const names = slotNames(pool, settings).filter((name) => !notEnded.has(name))
     const isPlain = settings.RUNNER_ORIGIN !== undefined
-    const allocations = this.#tables.all()
-    const taken = new Set(allocations.map(({ slot }) => slot))
     const free = names
-      .filter((name) => !taken.has(name))
+      .filter((name) => this.#tables.holderOf(name) === null && !this.#ending.has(name))
       .map((name) => ({ name, lastHolder: isPlain ? null : this.#tables.lastHolder(name) }))
-    const waiting = this.#tables.waiting()
-    return { slotCount: names.length, free, allocations, waiting, now: Date.now() }
+    return {
+      slotCount: names.length,
+      free,
+      allocations: [...this.#tables.all(), ...this.#promised()],
+      waiting: this.#stillWaiting(),
+      now: Date.now(),
+    }
+  }
+
+  /** Slots that are being ended for an account, as if it held them. */
+  #promised(): SlotAllocation[] {
+    return [...this.#ending].flatMap(([slot, accountId]) =>
+      accountId === null ? [] : [{ id: 0, slot, accountId }],
+    )
+  }
+
+  /** Who wants more slots than are being ended for them. */
+  #stillWaiting(): Requester[] {
+    const waiting = this.#requesters.waiting()
+    if (this.#ending.size === 0) return waiting
+    const promised = [...this.#ending.values()]
+    return waiting.map((requester) => {
+      const coming = promised.filter((accountId) => accountId === requester.accountId).length
+      return { ...requester, wanted: requester.wanted - coming }
+    })
   }
 
   /** Has a run interrupted where its account has held every slot for too long. */
-  async #handOver(): Promise<void> {
-    for (let due = this.#nextHandOver(); due; due = this.#nextHandOver()) {
+  async #handOver(pool: string): Promise<void> {
+    for (let due = this.#nextHandOver(pool); due; due = this.#nextHandOver(pool)) {
       const { allocation, at } = due
       if (at > Date.now()) return
       try {
@@ -207,13 +236,22 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     }
   }
 
-  #nextHandOver(): HandOver | null {
-    const [allocation] = this.#tables.all()
-    if (!allocation) return null
+  #nextHandOver(pool: string): HandOver | null {
+    if (!this.#requesters.isAnyWaiting() || this.#tables.holders().length !== 1) return null
     const waitMsMax =
       limitsOf({ plan: "trial", ownLimits: null }, settingsOf(this.env)).runSecondsMax * 1000
-    const state = this.#state(poolNameOfSlot(allocation.slot))
-    return findHandOver(state, { waitMsMax, kept: this.#kept })
+    return findHandOver(this.#state(pool), { waitMsMax, kept: this.#kept })
+  }
+
+  /** Accounts that sent no request for long, though they want or hold a slot. */
+  #silent(now: number): string[] {
+    const waiting = new Set(this.#requesters.waiting().map(({ accountId }) => accountId))
+    return [...new Set([...waiting, ...this.#tables.holders()])].filter((accountId) => {
+      const heardAt = this.#requesters.find(accountId)?.heardAt ?? 0
+      const sinceMs = now - heardAt
+      // One that was heard of in a moment to come was, by a clock that has been put right.
+      return sinceMs < 0 || sinceMs > (waiting.has(accountId) ? WAKE_MS : WAKE_HOLDER_MS)
+    })
   }
 
   /** Runners remember the highest number of a slot, longer than this object may remember it. */
@@ -222,25 +260,19 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return Math.max(this.#tables.lastAllocation(now) + 1, now)
   }
 
-  #isFree(slot: string): boolean {
-    return this.#tables.all().every((each) => each.slot !== slot)
-  }
-
   #wake(accountId: string): void {
     const woken = this.env.DISPATCHER.getByName(accountId).wake(accountId)
     this.ctx.waitUntil(Promise.resolve(woken).catch(() => undefined))
   }
 
-  async #arm(): Promise<void> {
-    const isBusy =
-      this.#tables.all().length > 0 ||
-      this.#tables.waiting().length > 0 ||
-      this.#tables.slotsToEnd().length > 0
-    if (!isBusy) return
+  async #arm(pool: string): Promise<void> {
+    const isUrgent = this.#requesters.isAnyWaiting() || this.#tables.slotsToEnd().size > 0
+    if (!isUrgent && this.#tables.holders().length === 0) return
     const now = Date.now()
-    const handOverAt = this.#nextHandOver()?.at ?? Infinity
+    const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)
+    const handOverAt = this.#nextHandOver(pool)?.at ?? Infinity
     // One that is due already has been asked for, and is asked for again at the usual pace.
-    const at = handOverAt > now ? Math.min(now + WAKE_MS, handOverAt) : now + WAKE_MS
+    const at = handOverAt > now ? Math.min(lookAt, handOverAt) : lookAt
     const armedFor = await this.ctx.storage.getAlarm()
     // One that is further off was also set by a clock that was ahead.
     if (armedFor === null || armedFor > at) await this.ctx.storage.setAlarm(at)

@@ -24,6 +24,8 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
   const owing = new Map<string, number>()
   /** Pools that could not be asked the last time. */
   const failed = new Set<string>()
+  /** Counts what was forgotten, since a pool may give what it owes before its answer was read. */
+  let timesForgotten = 0
   const limits = openPlanLimits(env)
   const repeaters = new Map<string, ReturnType<typeof openRepeater>>()
   async function requestOnce(accountId: string, pool: string): Promise<QueuedTask[]> {
@@ -37,10 +39,12 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
     const wanted = queue.ready(room, now, pool).length
     const inUse = held.flatMap(({ allocation }) => allocation ?? [])
     const wish = { accountId, pool, wanted, slotsShareMax, inUse }
+    const forgotten = timesForgotten
     const tasks = await tryRequest(env, queue, wish)
     if (tasks) failed.delete(pool)
     else failed.add(pool)
-    if (tasks === null || tasks.length < wanted) owing.set(pool, Date.now())
+    const isOwed = tasks === null || tasks.length < wanted
+    if (isOwed && forgotten === timesForgotten) owing.set(pool, Date.now())
     return tasks ?? []
   }
   function repeaterOf(pool: string): ReturnType<typeof openRepeater> {
@@ -52,6 +56,7 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
     hasFailed: () => failed.size > 0,
     /** Lets the next request go to a pool, or to all, though it owes slots. */
     forgetOwing(pool?: string): void {
+      timesForgotten += 1
       if (pool === undefined) owing.clear()
       else owing.delete(pool)
     },

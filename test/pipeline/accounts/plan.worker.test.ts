@@ -148,7 +148,9 @@ describe("another plan", () => {
 
 async function wantedBy(accountId: string): Promise<unknown> {
   return await runInDurableObject(env.POOL.getByName("media"), (_, { storage: { sql } }) => {
-    const rows = sql.exec("select want from askers where account_id = ?", accountId).toArray()
-    return rows[0]?.["want"]
+    const rows = sql
+      .exec("select wanted from waiting_accounts where account_id = ?", accountId)
+      .toArray()
+    return rows[0]?.["wanted"]
   })
 }

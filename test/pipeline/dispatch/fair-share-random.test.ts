@@ -1,5 +1,9 @@
 import { expect, it } from "vitest"
-import { findHandOver, nextAllocation } from "../../../src/pipeline/dispatch/fair-share.ts"
+import {
+  findHandOver,
+  nextAllocation,
+  shareSlots,
+} from "../../../src/pipeline/dispatch/fair-share.ts"
 import type { PoolState } from "../../../src/pipeline/dispatch/fair-share.ts"
 import { openRandom } from "../../corpus/mutations.ts"
 
@@ -50,6 +54,65 @@ it(`shares ${POOLS} pools so that nobody starves and every job ends once`, () =>
     expect(jobs.every(({ ends, handOvers }) => ends === 1 && handOvers <= 1)).toBe(true)
   }
 })
+
+it("shares all free slots at once as one after the other", () => {
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const state = makeState(seed)
+    const shared = shareSlots(state, 100).map(({ slot, accountId }) => ({ slot, accountId }))
+    expect(shared, `seed ${seed}`).toEqual(shareOneByOne(state))
+  }
+})
+
+function makeState(seed: number): PoolState {
+  const random = openRandom(seed)
+  function pick(count: number): number {
+    return Math.floor(random() * count)
+  }
+  const accounts = Array.from({ length: 1 + pick(5) }, (_, index) => `account ${index}`)
+  const names = Array.from({ length: 1 + pick(12) }, (_, index) => `s${index}`)
+  function someone(): string {
+    return accounts[pick(accounts.length)] ?? ""
+  }
+  const taken = names.filter(() => random() < 0.3)
+  return {
+    slotCount: names.length,
+    free: names
+      .filter((name) => !taken.includes(name))
+      .map((name) => ({ name, lastHolder: random() < 0.3 ? null : someone() })),
+    allocations: taken.map((slot, id) => ({ id, slot, accountId: someone() })),
+    waiting: accounts.map((accountId) => ({
+      accountId,
+      number: 1,
+      wanted: pick(6),
+      waitingSince: 100_000 - pick(100_000),
+      slotsShareMax: random() < 0.5 ? 0.5 : 1,
+      heardAt: 0,
+      turn: pick(10),
+    })),
+    now: 100_000,
+  }
+}
+
+function shareOneByOne(from: PoolState): { slot: string; accountId: string }[] {
+  const shared: { slot: string; accountId: string }[] = []
+  let state = from
+  for (let next = nextAllocation(state); next; next = nextAllocation(state)) {
+    const { slot, accountId } = next
+    const id = 100 + shared.length
+    shared.push(next)
+    state = {
+      ...state,
+      free: state.free.filter(({ name }) => name !== slot),
+      allocations: [...state.allocations, { id, slot, accountId }],
+      waiting: state.waiting.map((each) =>
+        each.accountId === accountId
+          ? { ...each, wanted: each.wanted - 1, turn: id, waitingSince: state.now }
+          : each,
+      ),
+    }
+  }
+  return shared
+}
 
 function openSimulation(seed: number): Simulation {
   const random = openRandom(seed)

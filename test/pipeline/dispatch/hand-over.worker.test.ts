@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeAll, expect, it } from "vitest"
 import { LIMITS } from "../../../src/plans.ts"
@@ -61,15 +61,17 @@ async function letWait(accountId: string): Promise<void> {
   await expect.poll(() => wantedBy(accountId), { timeout: 10_000 }).toBe(1)
   await runInDurableObject(pool, (_, { storage: { sql } }) => {
     const since = Date.now() - LIMITS.trial.runSecondsMax * 1000
-    sql.exec("update waits set since = ? where account_id = ?", since, accountId)
+    sql.exec("update waiting_accounts set since = ? where account_id = ?", since, accountId)
   })
+  // What is written is read by an object that comes back.
+  await evictDurableObject(pool)
   await runDurableObjectAlarm(pool)
 }
 
 async function wantedBy(accountId: string): Promise<unknown> {
   return await runInDurableObject(pool, (_, { storage: { sql } }) => {
-    const query = "select want from askers where account_id = ?"
-    return sql.exec(query, accountId).toArray()[0]?.["want"]
+    const query = "select wanted from waiting_accounts where account_id = ?"
+    return sql.exec(query, accountId).toArray()[0]?.["wanted"]
   })
 }
 
@@ -118,11 +120,15 @@ it("changes nothing where it is said twice, or late", async () => {
   expect(await tasksOf(holderId)).toEqual(before)
 })
 
-it("tells the pool the share of the plan", async () => {
-  const shares = await runInDurableObject(pool, (_, { storage: { sql } }) =>
-    sql.exec("select account_id, slots_share_max as share from waits").toArray(),
+async function sharesOfWaiting(): Promise<unknown> {
+  return await runInDurableObject(pool, (_, { storage: { sql } }) =>
+    sql.exec("select account_id, slots_share_max as share from waiting_accounts").toArray(),
   )
-  expect(shares).toEqual(
+}
+
+it("tells the pool the share of the plan", async () => {
+  await encode(holder)
+  await expect.poll(sharesOfWaiting).toEqual(
     expect.arrayContaining([
       { account_id: holderId, share: 1 },
       { account_id: newcomerId, share: 0.5 },

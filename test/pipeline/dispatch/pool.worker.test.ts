@@ -1,12 +1,26 @@
-import { runInDurableObject } from "cloudflare:test"
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { beforeEach, describe, expect, it } from "vitest"
+import { beforeEach, describe, expect, it, vi } from "vitest"
 import { nextRequestNumber } from "../../../src/contract/slot-allocation.ts"
 import { Pool } from "../../../src/pipeline/dispatch/pool.ts"
 import type { SlotRequest } from "../../../src/rpc.ts"
-import { openSlotTables } from "../../../src/storage/slot-allocations.ts"
+import { withContainers } from "../../support/containers.ts"
 
 const SLOTS = ["media-0", "media-1"]
+const DAY_MS = 24 * 3600 * 1000
+
+const TABLES_BEFORE = [
+  "create table slots (slot text primary key, account_id text not null, last_grant integer not null)",
+  "create table grants (id integer primary key, slot text not null unique, account_id text not null)",
+  `create table askers (account_id text primary key, ask integer not null, want integer not null,
+    heard_at integer not null, turn integer not null)`,
+  `create table waits (
+    account_id text primary key, since integer not null, slots_share_max real not null)`,
+  "insert into slots values ('media-0', 'b', 6), ('media-1', 'a', 7)",
+  "insert into grants values (6, 'media-0', 'b'), (7, 'media-1', 'a')",
+  "insert into askers values ('b', 1, 1, 9, 6), ('gone', 1, 0, 9, 0), ('a', 1, 0, 9, 7)",
+  "insert into waits values ('b', 5, 0.5), ('gone', 5, 1)",
+]
 
 let pool: ReturnType<typeof env.POOL.getByName>
 let number = 0
@@ -23,6 +37,25 @@ function request(accountId: string, requested: Partial<SlotRequest> = {}) {
 
 function ids(allocations: { id: number }[] | null): number[] {
   return (allocations ?? []).map((allocation) => allocation.id)
+}
+
+/** Does something while the clock is ahead. */
+async function atClock<Value>(aheadMs: number, work: () => Promise<Value>): Promise<Value> {
+  const now = Date.now.bind(Date)
+  const clock = vi.spyOn(Date, "now").mockImplementation(() => now() + aheadMs)
+  try {
+    return await work()
+  } finally {
+    clock.mockRestore()
+  }
+}
+
+/** Since when an account waits, as it is written; undefined where it does not wait. */
+async function waitsSince(accountId: string): Promise<number | undefined> {
+  const query = "select since from waiting_accounts where account_id = ?"
+  return await runInDurableObject(pool, (_, { storage: { sql } }) => {
+    return sql.exec<{ since: number }>(query, accountId).toArray()[0]?.since
+  })
 }
 
 describe("the pool", () => {
@@ -51,18 +84,14 @@ describe("the pool", () => {
   })
 
   it("counts on from now where a clock that was days ahead has been put right", async () => {
-    const [now, later] = [Date.now(), Date.now() + 30 * 24 * 3600 * 1000]
-    const [first = 0, second = 0] = ids(await request("a", { wanted: 2 }))
-    await runInDurableObject(pool, (_, { storage: { sql } }) => {
-      sql.exec("update grants set id = ? where id = ?", later, first)
-      sql.exec("update slots set last_grant = ? where last_grant = ?", later, first)
-      sql.exec("update askers set turn = ?", later)
-    })
-    const [third = 0] = ids(
-      await request("a", { wanted: 1, inUse: [second], released: [later] }),
-    ).slice(-1)
-    expect(third).toBeGreaterThan(second)
-    expect(third).toBeLessThan(now + 60_000)
+    const [first = 0] = ids(await request("a", { wanted: 1 }))
+    const [, second = 0] = await atClock(30 * DAY_MS, async () =>
+      ids(await request("a", { wanted: 1, inUse: [first] })),
+    )
+    expect(second).toBeGreaterThan(first + DAY_MS)
+    const [, third = 0] = ids(await request("a", { wanted: 1, inUse: [first], released: [second] }))
+    expect(third).toBeGreaterThan(first)
+    expect(third).toBeLessThan(Date.now() + 60_000)
   })
 
   it("answers requests again whose numbers an hour ahead have been put right", async () => {
@@ -75,37 +104,76 @@ describe("the pool", () => {
   })
 
   it("wakes a holder that it heard from in an hour, by a clock that was ahead", async () => {
-    await request("a", { wanted: 1 })
-    const silent = await runInDurableObject(pool, (_, { storage: { sql } }) => {
-      sql.exec("update askers set heard_at = ?", Date.now() + 3600 * 1000)
-      return openSlotTables(sql).silentRequesters(0, Date.now())
+    const woken: string[] = []
+    await runInDurableObject(pool, async (_, ctx) => {
+      const faked = new Pool(ctx, withContainers({ wake: (accountId) => woken.push(accountId) }))
+      const asked = { number: 1, wanted: 1, inUse: [], released: [] }
+      await faked.requestSlots("media", { ...asked, accountId: "a" })
+      await faked.alarm()
+      expect(woken).toEqual([])
+      await atClock(3_600_000, () =>
+        faked.requestSlots("media", { ...asked, number: 2, accountId: "a" }),
+      )
+      await faked.alarm()
     })
-    expect(silent).toEqual(["a"])
+    expect(woken).toEqual(["a"])
   })
 
   it("lets nobody wait for a turn that a clock days ahead gave", async () => {
-    const later = Date.now() + 30 * 24 * 3600 * 1000
-    const [first = 0, second = 0] = ids(await request("a", { wanted: 2 }))
-    await request("b", { wanted: 1 })
-    await runInDurableObject(pool, (_, { storage: { sql } }) => {
-      sql.exec("update askers set turn = ? where account_id = 'b'", later)
+    await atClock(30 * DAY_MS, async () => {
+      await request("late", { released: ids(await request("late", { wanted: 1 })) })
     })
-    await request("b", { wanted: 1 })
-    expect(await request("a", { wanted: 2, inUse: [second], released: [first] })).toHaveLength(1)
-    expect(await request("b", { wanted: 1 })).toHaveLength(1)
+    await request("other", { released: ids(await request("other", { wanted: 1 })) })
+    const [first = 0, second = 0] = ids(await request("holder", { wanted: 2 }))
+    await request("other", { wanted: 1 })
+    await request("late", { wanted: 1 })
+    await request("holder", { inUse: [second], released: [first] })
+    expect(await request("late", { wanted: 1 })).toHaveLength(1)
   })
 
   it("lets nobody wait since a moment that a clock days ahead told", async () => {
     await request("a", { wanted: 2 })
+    await atClock(30 * DAY_MS, () => request("b", { wanted: 1 }))
+    expect(await waitsSince("b")).toBeGreaterThan(Date.now() + DAY_MS)
     await request("b", { wanted: 1 })
+    expect(await waitsSince("b")).toBeLessThanOrEqual(Date.now())
+  })
+
+  it("knows after a restart who holds a slot, and who waits for one since when", async () => {
+    const held = await request("a", { wanted: 2 })
+    await request("b", { wanted: 1 })
+    const since = await waitsSince("b")
+    await evictDurableObject(pool)
+    await request("c", { wanted: 1 })
+    expect(await request("a", { wanted: 2 })).toEqual(held)
+    await request("a", { inUse: ids(held).slice(1), released: ids(held).slice(0, 1) })
+    expect(await waitsSince("b")).toBeUndefined()
+    expect(await waitsSince("c")).toBeGreaterThanOrEqual(since ?? Infinity)
+    expect(await request("b", { wanted: 1 })).toHaveLength(1)
+  })
+
+  it("takes over what an earlier version kept in other tables", async () => {
     await runInDurableObject(pool, (_, { storage: { sql } }) => {
-      sql.exec("update waits set since = ?", Date.now() + 30 * 24 * 3600 * 1000)
+      for (const table of ["slots", "waiting_accounts"]) sql.exec(`drop table ${table}`)
+      for (const statement of TABLES_BEFORE) sql.exec(statement)
     })
-    await request("b", { wanted: 1 })
-    const b = await runInDurableObject(pool, (_, { storage: { sql } }) =>
-      openSlotTables(sql).requester("b"),
-    )
-    expect(b?.waitingSince).toBeLessThanOrEqual(Date.now())
+    await evictDurableObject(pool)
+    expect(await request("a", { wanted: 2, inUse: [7] })).toEqual([{ id: 7, slot: "media-1" }])
+    expect(await waitsSince("b")).toBe(5)
+    expect(await waitsSince("gone")).toBeUndefined()
+    await evictDurableObject(pool)
+    expect(ids(await request("a", { inUse: [7] }))).toEqual([7])
+  })
+
+  it("gives all of many slots in one request", async () => {
+    const slots = 375
+    const given = await runInDurableObject(pool, async (_, ctx) => {
+      const large = new Pool(ctx, { ...env, RUNNER_CAPACITY: String(slots) })
+      const asked = { accountId: "a", number: 1, wanted: slots, inUse: [], released: [] }
+      return await large.requestSlots("media", asked)
+    })
+    expect(new Set(given?.map(({ slot }) => slot)).size).toBe(slots)
+    expect(new Set(ids(given)).size).toBe(slots)
   })
 
   it("takes back idle slots that are no longer wanted", async () => {
