@@ -85,7 +85,7 @@ export type DispatcherRpc = DurableObject & {
   /** Requeues the tasks whose runs were lost with their process. */
   runsLost(accountId: string, lost: LostRuns): Promise<void>
   /** A pool has given a slot that was requested before, or has not heard of the account for long. */
-  wake(accountId: string): Promise<void>
+  wake(accountId: string, pool?: string): Promise<void>
   /** The account has another plan: its limits are read anew. */
   planChanged(accountId: string): Promise<void>
   /**
@@ -110,6 +110,8 @@ export type SlotRequest = {
   inUse: number[]
   /** Allocations whose task is over. */
   released: number[]
+  /** The account knows no other allocations than those in use: all others are taken back first. */
+  isAnew?: boolean
 }
 
 export type PoolRpc = DurableObject & {

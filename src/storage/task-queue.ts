@@ -40,21 +40,23 @@ type Held = {
   left: Set<string>
 }
 
-/** A saved lease is that much shorter at most than the one that counts. */
-const LEASE_SAVED_EVERY_MS = HEARTBEAT_MS / 2
+/** A lease is saved so often, however many reports come: the saved one is that much shorter at most. */
+const LEASE_SAVED_EVERY_MS = HEARTBEAT_MS
 
 export type TaskQueue = ReturnType<typeof openTaskQueue>
 
 /** The dispatcher's own tables: the tasks it queues, and what it requested of and got from pools. */
 export function openTaskQueue(sql: SqlStorage) {
-  // What earlier versions kept here is in D1 too, and is taken from there.
-  for (const table of ["held", "spent", "facts"]) sql.exec(`drop table if exists ${table}`)
+  // What earlier versions kept here is in D1 too and is taken from there, or is requested anew.
+  for (const table of ["held", "spent", "facts", "used_allocations", "pool_requests"]) {
+    sql.exec(`drop table if exists ${table}`)
+  }
   sql.exec(`create table if not exists queued_tasks (
     id text primary key, job_id text not null, pool text not null, priority integer not null,
     state text not null, fence integer, slot text, allocation integer,
     lease_until integer not null, not_before integer not null, boot text,
     waits_since integer not null default 0, weight integer not null default 1,
-    job_weight integer not null default 1)`)
+    job_weight integer not null default 1) without rowid`)
   // Objects of earlier versions made the table without these columns.
   addColumn(sql, "waits_since", "integer not null default 0")
   addColumn(sql, "weight", "integer not null default 1")
@@ -68,18 +70,16 @@ export function openTaskQueue(sql: SqlStorage) {
     on queued_tasks (not_before) where not_before > 0`)
   sql.exec("create table if not exists queue_account (id text primary key)")
   const held: Held = { tasks: new Map(), left: new Set() }
-  const requests = openRequestTables(sql)
   return {
     ...taskReads(sql, held),
     ...runWrites(sql, held),
     ...taskWrites(sql, held),
-    ...requests,
+    ...openRequestTables(sql),
     ...accountFact(sql),
     ...openWalkMarks(sql),
     /** Writes what was held back. */
     flush(): void {
       removeLeft(sql, held)
-      requests.flush()
     },
   }
 }
@@ -230,7 +230,7 @@ function taskWrites(sql: SqlStorage, held: Held) {
         task.priority,
         task.weight,
         task.jobWeight,
-        ...stateValues(task),
+        ...CHANGING.flatMap(([, name]) => (name === "pool" ? [] : task[name])),
       )
       return rowsWritten > 0
     },
@@ -249,27 +249,38 @@ function taskWrites(sql: SqlStorage, held: Held) {
   }
 }
 
+/** Writes the columns that differ alone, since an index of each of the others would be written too. */
 function saveTask(sql: SqlStorage, held: Held, task: QueuedTask): void {
   held.tasks.delete(task.id)
-  sql.exec(
-    `update queued_tasks set pool = ?, state = ?, fence = ?, slot = ?, allocation = ?, lease_until = ?,
-     not_before = ?, waits_since = ?, boot = ? where id = ?`,
-    task.pool,
-    ...stateValues(task),
-    task.id,
-  )
+  const [row] = sql
+    .exec<QueuedTask>(`select ${COLUMNS} from queued_tasks where id = ?`, task.id)
+    .toArray()
+  if (!row) return
+  const changed = CHANGING.filter(([, name]) => row[name] !== task[name])
+  if (changed.length === 0) return
+  const set = changed.map(([column]) => `${column} = ?`).join(", ")
+  const values = changed.map(([, name]) => task[name])
+  sql.exec(`update queued_tasks set ${set} where id = ?`, ...values, task.id)
 }
+
+/** Columns of what may change of a task. */
+const CHANGING = [
+  ["pool", "pool"],
+  ["state", "state"],
+  ["fence", "fence"],
+  ["slot", "slot"],
+  ["allocation", "allocation"],
+  ["lease_until", "leaseUntil"],
+  ["not_before", "notBefore"],
+  ["waits_since", "waitsSince"],
+  ["boot", "boot"],
+] as const satisfies [string, keyof QueuedTask][]
 
 function removeLeft(sql: SqlStorage, { left }: Held): void {
   if (left.size === 0) return
   const ids = JSON.stringify([...left])
   sql.exec("delete from queued_tasks where id in (select value from json_each(?))", ids)
   left.clear()
-}
-
-function stateValues(task: QueuedTask): SqlStorageValue[] {
-  const { state, fence, slot, allocation, leaseUntil, notBefore, waitsSince, boot } = task
-  return [state, fence, slot, allocation, leaseUntil, notBefore, waitsSince, boot]
 }
 
 function accountFact(sql: SqlStorage) {

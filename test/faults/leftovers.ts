@@ -86,12 +86,11 @@ function leftInBucket(bed: Bed): string[] {
 function leftInObjects(bed: Bed): string[] {
   const queued = storePaths(bed, "do/*Dispatcher").flatMap((path) => [
     ...read(path, "select id from queued_tasks").map((row) => `queued task ${String(row["id"])}`),
-    ...read(path, "select allocation as id from used_allocations").map(
-      (row) => `used allocation ${String(row["id"])}`,
-    ),
   ])
   const allocated = storePaths(bed, "do/*Pool").flatMap((path) =>
-    read(path, "select last_grant as id from slots where held = 1").map((row) => `allocation ${String(row["id"])}`),
+    read(path, "select last_grant as id from slots where held = 1").map(
+      (row) => `allocation ${String(row["id"])}`,
+    ),
   )
   return [...queued, ...allocated]
 }

@@ -9,10 +9,13 @@ import {
   startingTask,
 } from "../../src/pipeline/dispatch/queued-task.ts"
 import { openTaskQueue } from "../../src/storage/task-queue.ts"
+import { countRows, sumOf } from "../support/counted-rows.ts"
 import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
 import { allQueued } from "../support/queued-tasks.ts"
 
 const MINUTE_MS = 60_000
+/** The row of a task, and those of indices that tell its state. */
+const INDEXED_ROWS_MAX = 3
 
 const message = { id: "t", jobId: "j", pool: "media", priority: 50, blocked: false }
 
@@ -96,33 +99,53 @@ it("a task that left is queued again as it is then", async () => {
   })
 })
 
-it("what a release came to is known in memory, and released again where that is lost", async () => {
+it("allocations that tasks have are known after a restart, and no request that was made", async () => {
   await withTakenTask((queue, afterRestart) => {
-    queue.saveRequest("media", { number: 1, isOpen: true })
-    queue.markUsed("media", 7)
+    queue.saveRequest("media", { number: 1, isOpen: true, isKnown: true })
     queue.markUsed("media", 8)
     queue.markUsed("light", 7)
-    queue.keepUsed("media", [8])
-    queue.holdRequest("media", { number: 2, isOpen: false })
     expect([queue.usedAllocations("media"), queue.usedAllocations("light")]).toEqual([[8], [7]])
-    expect(queue.lastRequest("media")).toEqual({ number: 2, isOpen: false })
-    expect(afterRestart.usedAllocations("media")).toEqual([7, 8])
-    expect(afterRestart.lastRequest("media")).toEqual({ number: 1, isOpen: true })
-    queue.flush()
-    expect(afterRestart.usedAllocations("media")).toEqual([8])
-    expect(afterRestart.lastRequest("media")).toEqual({ number: 2, isOpen: false })
+    queue.keepUsed("media", [9])
+    expect(queue.usedAllocations("media")).toEqual([])
+    expect(queue.hasUsedAllocations()).toBe(true)
+    expect(afterRestart.usedAllocations("media")).toEqual([7])
+    expect(afterRestart.lastRequest("media")).toBeNull()
   })
 })
 
 it("asks a pool that has a ready task, a used slot or an open request, and no other", async () => {
   await withTakenTask((queue) => {
+    const answered = { number: 1, isKnown: true }
     expect(queue.pools()).toEqual([])
     queue.add(newTask({ ...message, id: "ready", pool: "light" }))
     queue.markUsed("fetch", 1)
-    queue.saveRequest("lookup", { number: 1, isOpen: true })
-    queue.saveRequest("speech", { number: 1, isOpen: false })
+    queue.saveRequest("lookup", { ...answered, isOpen: true })
+    queue.saveRequest("speech", { ...answered, isOpen: false })
     expect(queue.pools().toSorted()).toEqual(["fetch", "light", "lookup"])
-    queue.holdRequest("speech", { number: 2, isOpen: true })
+    queue.saveRequest("speech", { ...answered, isOpen: true })
     expect(queue.pools()).toContain("speech")
   })
+})
+
+it("writes a lease every ten seconds, one row each, whatever is reported", async () => {
+  const object = env.DISPATCHER.getByName(crypto.randomUUID())
+  const written = await runInDurableObject(object, async (_, { storage }) => {
+    const queue = openTaskQueue(storage.sql)
+    const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
+    queue.add(starting)
+    const first = runningTask(postingTask(starting, 3), "boot", Date.now())
+    queue.hold(first)
+    const rows: number[] = []
+    for (let second = 1; second <= 35; second += 1) {
+      const leaseUntil = first.leaseUntil + second * 1000
+      rows.push(sumOf(await countRows(async () => queue.renew({ ...first, leaseUntil }))))
+    }
+    return rows.flatMap((count, index) => (count === 0 ? [] : [[index + 1, count]]))
+  })
+  const firstOfRun = expect.toSatisfy((rows: number) => rows <= INDEXED_ROWS_MAX)
+  expect(written).toEqual([
+    [10, firstOfRun],
+    [20, 1],
+    [30, 1],
+  ])
 })

@@ -35,6 +35,11 @@ async function run(order: TaskOrder, work: (order: TaskOrder) => Promise<Done>):
   await report(order, { kind: "finished", processing_seconds: 0.1, result })
 }
 
+/** Says how far a run is; a run that is to be killed fails. */
+export async function reportProgress(order: TaskOrder, percent: number): Promise<void> {
+  await report(order, { kind: "progress", percent })
+}
+
 async function report(order: TaskOrder, said: object): Promise<void> {
   const body = JSON.stringify({ boot: BOOT, at: new Date().toISOString(), ...said })
   await callIo(order, "/reports", { method: "POST", body })

@@ -149,13 +149,11 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     this.#pump(accountId)
   }
 
-  async wake(accountId: string): Promise<void> {
+  async wake(accountId: string, pool?: string): Promise<void> {
     this.#slots.forgetOwing()
-    if (this.#queue.account() === null) {
-      // A pool that knows the account tells a queue that does not: what it knew is lost.
-      await this.tick(accountId)
-      this.#slots.requestAnew()
-    }
+    // A pool that knows the account tells a queue that does not: what it knew is lost.
+    if (this.#queue.account() === null) await this.tick(accountId)
+    this.#slots.requestAnew(pool)
     this.#pump(accountId)
   }
 

@@ -114,18 +114,19 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       if (isFree) this.#end(pool, slot, null)
     }
     const now = Date.now()
-    for (const accountId of this.#silent(now)) this.#wake(accountId)
+    for (const accountId of this.#silent(now)) this.#wake(accountId, pool)
     this.#requesters.forget(now - FORGET_MS, (accountId) => this.#tables.of(accountId).length > 0)
     await this.#handOver(pool)
   }
 
   /** Frees what the account released or no longer needs; answers how many idle slots it keeps. */
-  #freeSurplus({ accountId, released, inUse, wanted }: SlotRequest): number {
+  #freeSurplus({ accountId, released, inUse, wanted, isAnew }: SlotRequest): number {
     for (const id of released) this.#tables.free(id, accountId)
     const used = new Set(inUse)
     const idle = this.#tables.of(accountId).filter(({ id }) => !used.has(id))
-    for (const { id } of idle.slice(wanted)) this.#tables.free(id, accountId)
-    return Math.min(idle.length, wanted)
+    const keptMax = isAnew ? 0 : wanted
+    for (const { id } of idle.slice(keptMax)) this.#tables.free(id, accountId)
+    return Math.min(idle.length, keptMax)
   }
 
   /**
@@ -147,7 +148,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       }
     }
     this.#requesters.flush()
-    for (const accountId of got) if (accountId !== asker) this.#wake(accountId)
+    for (const accountId of got) if (accountId !== asker) this.#wake(accountId, pool)
   }
 
   #allocate(made: SlotAllocation): void {
@@ -260,8 +261,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return Math.max(this.#tables.lastAllocation(now) + 1, now)
   }
 
-  #wake(accountId: string): void {
-    const woken = this.env.DISPATCHER.getByName(accountId).wake(accountId)
+  #wake(accountId: string, pool: string): void {
+    const woken = this.env.DISPATCHER.getByName(accountId).wake(accountId, pool)
     this.ctx.waitUntil(Promise.resolve(woken).catch(() => undefined))
   }
 

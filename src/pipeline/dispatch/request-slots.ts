@@ -26,6 +26,8 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
   const failed = new Set<string>()
   /** Counts what was forgotten, since a pool may give what it owes before its answer was read. */
   let timesForgotten = 0
+  /** Pools that know the account, though it is not known here what they gave it. */
+  const anew = new Set<string>()
   const limits = openPlanLimits(env)
   const repeaters = new Map<string, ReturnType<typeof openRepeater>>()
   async function requestOnce(accountId: string, pool: string): Promise<QueuedTask[]> {
@@ -60,9 +62,11 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
       if (pool === undefined) owing.clear()
       else owing.delete(pool)
     },
-    /** Has every pool asked, since what was requested before is not known. */
-    requestAnew(): void {
-      for (const pool of Object.keys(POOLS)) queue.saveRequest(pool, { number: 0, isOpen: true })
+    /** Has a pool, or every one, asked, where it is not known what was requested of it before. */
+    requestAnew(asked?: string): void {
+      for (const pool of asked === undefined ? Object.keys(POOLS) : [asked]) {
+        if (queue.lastRequest(pool) === null) anew.add(pool)
+      }
     },
     /** Has the plan of the account read anew by the next request. */
     forgetPlan: () => limits.forget(),
@@ -76,7 +80,9 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
           for (const task of await requestOnce(accountId, pool)) start(task)
         })
       }
-      await Promise.all(queue.pools().map(requestFromPool))
+      const pools = new Set([...queue.pools(), ...anew])
+      anew.clear()
+      await Promise.all([...pools].map(requestFromPool))
     },
   }
 }
@@ -102,12 +108,11 @@ async function requestFrom(
   const released = queue.usedAllocations(pool).filter((id) => !inUse.includes(id))
   // The pool goes on allocating what was requested last, also where it is no longer wanted.
   const last = queue.lastRequest(pool)
-  if (wanted === 0 && released.length === 0 && !last?.isOpen) return []
+  if (wanted === 0 && released.length === 0 && last?.isOpen === false) return []
   const number = nextRequestNumber(last?.number ?? 0, Date.now())
-  // One that only releases is made again where it is lost, since what it releases stays known.
-  if (wanted === 0) queue.holdRequest(pool, { number, isOpen: true })
-  else queue.saveRequest(pool, { number, isOpen: true })
-  const request = { ...wish, number, released }
+  const isKnown = last?.isKnown ?? false
+  queue.saveRequest(pool, { number, isOpen: true, isKnown })
+  const request = { ...wish, number, released, isAnew: !isKnown }
   const allocations = await env.POOL.getByName(pool).requestSlots(pool, request)
   if (allocations === null) return []
   const ids = allocations.map(({ id }) => id)
@@ -118,7 +123,7 @@ async function requestFrom(
   const tasks = queue.ready(offers.length, now, pool)
   // It has nothing more to allocate, and allocated nothing in vain.
   const isMet = offers.length >= wanted && tasks.length === offers.length
-  if (wanted === 0 || isMet) queue.holdRequest(pool, { number, isOpen: false })
+  queue.saveRequest(pool, { number, isOpen: wanted > 0 && !isMet, isKnown: true })
   return tasks.flatMap((task, index) => {
     const offer = offers[index]
     if (!offer) return []

@@ -182,6 +182,14 @@ describe("the pool", () => {
     expect(await request("b", { wanted: 1 })).toHaveLength(1)
   })
 
+  it("takes back what an account that lost its memory has no task for, and gives it anew", async () => {
+    const [used = 0, lost = 0] = ids(await request("a", { wanted: 2 }))
+    const [kept, anew] = ids(await request("a", { wanted: 1, inUse: [used], isAnew: true }))
+    expect(kept).toBe(used)
+    expect(anew).toBeGreaterThan(lost)
+    expect(ids(await request("a", { inUse: [used], isAnew: true }))).toEqual([used])
+  })
+
   it("frees nothing that is another account's", async () => {
     const [theirs = 0] = ids(await request("a", { wanted: 1 }))
     await request("b", { released: [theirs] })

@@ -1,0 +1,89 @@
+import { runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+
+/** Rows that objects wrote, by what wrote them: the verb and the table of a statement, or the method. */
+export type WrittenRows = ReadonlyMap<string, number>
+
+type Method = (...given: unknown[]) => unknown
+
+let noted: Map<string, number> | null = null
+let isWatched = false
+
+/**
+ * Rows that all objects of this isolate write during some work, as the platform counts them: entries of
+ * indices too, and one for each alarm that is set. Tables that are made are left out.
+ */
+export async function countRows(work: () => Promise<unknown>): Promise<WrittenRows> {
+  await watch()
+  const rows = new Map<string, number>()
+  noted = rows
+  try {
+    await work()
+  } finally {
+    noted = null
+  }
+  return rows
+}
+
+export function sumOf(rows: WrittenRows): number {
+  return [...rows.values()].reduce((sum, count) => sum + count, 0)
+}
+
+/** Has the classes of the storage, which all objects share, note what they write. */
+async function watch(): Promise<void> {
+  if (isWatched) return
+  isWatched = true
+  await runInDurableObject(env.POOL.getByName("counted rows"), (_, { storage }) => {
+    around(classOf(storage.sql), "exec", (cursor, [sql]) => {
+      const statement = /^\s*(insert|update|delete)\b(?:.*?\b(?:into|from))?\s+(\w+)/is.exec(
+        String(sql),
+      )
+      const { rowsWritten } = asCursor(cursor)
+      if (statement) note(statement.slice(1).join(" "), rowsWritten)
+    })
+    around(classOf(storage.kv), "put", (_, [key]) => note(`put ${String(key)}`, 1))
+    around(classOf(storage.kv), "delete", (was, [key]) =>
+      note(`delete ${String(key)}`, was === true ? 1 : 0),
+    )
+    around(classOf(storage), "put", (_, [key]) => note(`put ${String(key)}`, 1))
+    for (const name of ["setAlarm", "deleteAlarm"]) {
+      around(classOf(storage), name, () => note(name, 1))
+    }
+  })
+}
+
+function note(what: string, rows: number): void {
+  if (noted && rows > 0) noted.set(what, (noted.get(what) ?? 0) + rows)
+}
+
+function around(
+  owner: object,
+  name: string,
+  see: (answer: unknown, given: unknown[]) => void,
+): void {
+  const method: unknown = Reflect.get(owner, name)
+  if (!isMethod(method)) throw new Error(`the storage of an object has no method ${name}`)
+  Object.defineProperty(owner, name, {
+    ...Object.getOwnPropertyDescriptor(owner, name),
+    value(this: unknown, ...given: unknown[]): unknown {
+      const answer = Reflect.apply(method, this, given)
+      see(answer, given)
+      return answer
+    },
+  })
+}
+
+function isMethod(value: unknown): value is Method {
+  return typeof value === "function"
+}
+
+function asCursor(value: unknown): { rowsWritten: number } {
+  const isCursor = typeof value === "object" && value !== null && "rowsWritten" in value
+  return { rowsWritten: isCursor ? Number(value.rowsWritten) : 0 }
+}
+
+function classOf(of: object): object {
+  const found: unknown = Object.getPrototypeOf(of)
+  if (typeof found !== "object" || found === null) throw new Error("this is no object")
+  return found
+}
