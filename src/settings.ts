@@ -40,6 +40,8 @@ export const settings = z.object({
   FETCH_INSTANCE_TYPE: instanceType,
   LOOKUP_INSTANCE_TYPE: instanceType,
   SPEECH_INSTANCE_TYPE: instanceType,
+  /** How long a container waits for the next task of its account before it ends, in seconds. */
+  CONTAINER_IDLE_SECONDS: count.default(10),
   /**
    * Bytes of the disk of one machine that media never take, so that there is room for rows: below
    * it uploads are refused and no task is begun.

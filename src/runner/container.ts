@@ -34,11 +34,14 @@ const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slo
  */
 class Runner extends Container<Env> implements RunnerRpc {
   override defaultPort = PORT
+  /** Whether a run still holds its lease is asked so often; the end of a run is known before. */
   override sleepAfter = "60s"
   readonly #pool: PoolName
   readonly #memory: SlotMemory
   #ending: Promise<void> | null = null
   #comingUp: Promise<string | null> | null = null
+  /** The wait of a container that is idle; null while it has a run. */
+  #idle: object | null = null
 
   constructor(ctx: DurableObjectState<object>, env: Env, pool: PoolName) {
     super(ctx, env)
@@ -51,6 +54,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     if (!this.#memory.admits(order.allocation)) return LATE
     const run = await readTaskToken(settingsOf(this.env).LATHE_SECRET, order.io.token)
     if (!run) return { status: 400, text: "token" }
+    this.#idle = null
     await this.#ending
     const problem = await this.#comeUp()
     if (problem !== null) return { status: 503, text: problem }
@@ -63,7 +67,10 @@ class Runner extends Container<Env> implements RunnerRpc {
     if (answer.status === 401) await this.#endContainer()
     if (answer.status === 202 && boot !== null) this.#memory.noteBoot(boot)
     const isUnsandboxed = answer.status === 503 && answer.text.includes(`"${UNSANDBOXED}"`)
-    if (isUnsandboxed) this.#memory.noteUnsandboxed(run, boot, Date.now())
+    if (isUnsandboxed) {
+      this.#memory.noteUnsandboxed(boot, Date.now())
+      this.#memory.forgetRun(run)
+    }
     if (isUnsandboxed || (answer.status === 202 && this.#memory.noteSandboxed())) {
       const judged = { slot: order.slot, hasSandbox: !isUnsandboxed }
       this.ctx.waitUntil(this.env.POOL.getByName(this.#pool).sandboxJudged(judged))
@@ -73,7 +80,11 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   async kill(taskId: string, fence: number): Promise<RunnerAnswer> {
     if (!containerOf(this.ctx).running) return { status: 200, text: "" }
-    return (await this.#call("DELETE", `/tasks/${taskId}?fence=${fence}`)).answer
+    const { answer } = await this.#call("DELETE", `/tasks/${taskId}?fence=${fence}`)
+    const run = this.#memory.run()
+    const isGone = answer.status === 200 && run?.taskId === taskId && run.fence <= fence
+    if (isGone) this.#forgetRun(run)
+    return answer
   }
 
   async end(allocation: number): Promise<boolean> {
@@ -83,8 +94,7 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   runEnded(run: TaskRun): void {
-    this.#memory.forgetRun(run)
-    this.renewActivityTimeout()
+    this.#forgetRun(run)
     if (poolEnvironment(this.env, this.#pool)["YTDLP_VERSION"] !== undefined) {
       this.ctx.waitUntil(this.#judgeYtdlp(run.taskId))
     }
@@ -100,12 +110,33 @@ class Runner extends Container<Env> implements RunnerRpc {
     if (verdict !== "stop") return
     this.#memory.noteStopping()
     await this.stop()
+    this.#waitIdle()
   }
 
   /** Says whose run was lost; never how it ended, since an exit code does not tell. */
   override async onStop(): Promise<void> {
     const stopped = this.#memory.forgetProcess()
     if (stopped) await this.env.POOL.getByName(this.#pool).slotStopped(stopped)
+  }
+
+  /** The run is over, and the container is idle from now on. */
+  #forgetRun(run: TaskRun): void {
+    this.#memory.forgetRun(run)
+    this.renewActivityTimeout()
+    this.#waitIdle()
+  }
+
+  /** A run that still holds its lease by then is told of later, or is asked for after `sleepAfter`. */
+  #waitIdle(): void {
+    const idle = {}
+    this.#idle = idle
+    setTimeout(
+      () => {
+        if (this.#idle !== idle || this.#memory.run() !== null) return
+        if (containerOf(this.ctx).running) this.ctx.waitUntil(this.onActivityExpired())
+      },
+      settingsOf(this.env).CONTAINER_IDLE_SECONDS * 1000,
+    )
   }
 
   /** Tells the pool whether the container has the yt-dlp that it was told to use. */

@@ -17,23 +17,25 @@ type Facts = {
   /** The highest number of an allocation of the slot; kept under the name it always had. */
   grant: number
   handed: Handed
-  /** The run that may still be under way. */
-  run: TaskRun
   /** The process that took what was handed. */
   boot: string
-  stopping: boolean
   /** The bearer token of the container that runs, or ran last. */
   token: string
   /** Containers in a row that had no sandbox: how many, the last one's process, and when. */
   unsandboxed: { count: number; boot: string | null; at: number }
 }
 
-/** What the object of a container keeps of it, longer than the object and the container live. */
+/**
+ * What the object of a container keeps of it, longer than the object and the container live. That a run
+ * ended, and that the container was told to stop, is in memory alone: D1 says of whose run it is whether
+ * it ended, and who does not stop is told so again.
+ */
 export function openSlotMemory(kv: SyncKvStorage) {
-  function read<Name extends keyof Facts>(name: Name): Facts[Name] | null {
-    return kv.get<Facts[Name]>(name) ?? null
-  }
+  let ended: Pick<TaskRun, "taskId" | "fence"> | null = null
+  let isStopping = false
+  const read = openReader(kv)
   return {
+    ...sandboxMemory(kv),
     /** Whether a call under this allocation counts; calls under lower ones no longer do then. */
     admits(allocation: number): boolean {
       const now = Date.now()
@@ -44,21 +46,29 @@ export function openSlotMemory(kv: SyncKvStorage) {
       return true
     },
     noteHanded(handed: Handed): void {
-      kv.put("handed", handed)
-      kv.put("run", handed.run)
-      kv.delete("stopping")
+      const before = read("handed")?.run
+      const isSame = before?.taskId === handed.run.taskId && before.fence === handed.run.fence
+      if (!isSame) kv.put("handed", handed)
+      ended = null
+      isStopping = false
     },
-    noteBoot: (boot: string) => kv.put("boot", boot),
-    noteStopping: () => kv.put("stopping", true),
+    noteBoot(boot: string): void {
+      if (read("boot") !== boot) kv.put("boot", boot)
+    },
+    noteStopping(): void {
+      isStopping = true
+    },
     /** Forgets a run that ended; a later one stays. */
-    forgetRun(ended: Pick<TaskRun, "taskId" | "fence">): void {
-      const run = read("run")
-      if (run?.taskId === ended.taskId && run.fence === ended.fence) kv.delete("run")
+    forgetRun({ taskId, fence }: Pick<TaskRun, "taskId" | "fence">): void {
+      const run = read("handed")?.run
+      if (run?.taskId === taskId && run.fence === fence) ended = { taskId, fence }
     },
     /** The process that stopped with the container and its slot; null where it took no task. */
     forgetProcess(): { slot: string; boot: string } | null {
       const [handed, boot] = [read("handed"), read("boot")]
-      for (const name of ["boot", "run", "stopping"]) kv.delete(name)
+      kv.delete("boot")
+      ended = handed?.run ?? null
+      isStopping = false
       return handed && boot !== null ? { slot: handed.slot, boot } : null
     },
     /** Makes the token of a container that is about to start; the one before it is deleted. */
@@ -67,13 +77,31 @@ export function openSlotMemory(kv: SyncKvStorage) {
       kv.put("token", token)
       return token
     },
-    /** The container refused a task since it has no sandbox; a run of it there is none. */
-    noteUnsandboxed(run: TaskRun, boot: string | null, now: number): void {
+    token: () => read("token"),
+    /** The run that may still be under way. */
+    run(): TaskRun | null {
+      const run = read("handed")?.run ?? null
+      return run && ended?.taskId === run.taskId && ended.fence === run.fence ? null : run
+    },
+    slot: () => read("handed")?.slot ?? null,
+    isStopping: () => isStopping,
+  }
+}
+
+function openReader(kv: SyncKvStorage) {
+  return <Name extends keyof Facts>(name: Name): Facts[Name] | null =>
+    kv.get<Facts[Name]>(name) ?? null
+}
+
+function sandboxMemory(kv: SyncKvStorage) {
+  const read = openReader(kv)
+  return {
+    /** The container refused a task since it has no sandbox. */
+    noteUnsandboxed(boot: string | null, now: number): void {
       const known = read("unsandboxed")
       const isSame = known !== null && known.boot === boot
       const count = (known?.count ?? 0) + (isSame ? 0 : 1)
       kv.put("unsandboxed", { count, boot, at: now })
-      this.forgetRun(run)
     },
     /** The container took a task; true where the one before had no sandbox. */
     noteSandboxed: () => kv.delete("unsandboxed"),
@@ -83,10 +111,6 @@ export function openSlotMemory(kv: SyncKvStorage) {
       const waitMs = count === 0 ? 0 : Math.min(RESTART_MS * 2 ** (count - 1), RESTART_MS_MAX)
       return Math.min(waitMs, Math.max(0, at + waitMs - now))
     },
-    token: () => read("token"),
-    run: () => read("run"),
-    slot: () => read("handed")?.slot ?? null,
-    isStopping: () => read("stopping") ?? false,
   }
 }
 

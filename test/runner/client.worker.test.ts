@@ -68,18 +68,26 @@ describe("what the object of a container remembers", () => {
   })
 
   it("forgets a run that ended, and not the one that came after it", async () => {
-    await remember((memory) => memory.noteHanded({ slot: "media-0", run: { ...run, fence: 2 } }))
-    await remember((memory) => memory.forgetRun(run))
-    expect(await remember((memory) => memory.run())).toMatchObject({ fence: 2 })
-    await remember((memory) => memory.forgetRun({ ...run, fence: 2 }))
-    expect(await remember((memory) => memory.run())).toBeNull()
+    await remember((memory) => {
+      memory.noteHanded({ slot: "media-0", run: { ...run, fence: 2 } })
+      memory.forgetRun(run)
+      expect(memory.run()).toMatchObject({ fence: 2 })
+      memory.forgetRun({ ...run, fence: 2 })
+      expect(memory.run()).toBeNull()
+      memory.noteHanded({ slot: "media-0", run: { ...run, fence: 3 } })
+      expect(memory.run()).toMatchObject({ fence: 3 })
+    })
+    // D1 says whether it still runs.
+    expect(await remember((memory) => memory.run())).toMatchObject({ fence: 3 })
   })
 
   it("takes a container that gets a task for one that does not stop", async () => {
-    await remember((memory) => memory.noteStopping())
-    expect(await remember((memory) => memory.isStopping())).toBe(true)
-    await remember((memory) => memory.noteHanded({ slot: "media-0", run }))
-    expect(await remember((memory) => memory.isStopping())).toBe(false)
+    await remember((memory) => {
+      memory.noteStopping()
+      expect(memory.isStopping()).toBe(true)
+      memory.noteHanded({ slot: "media-0", run })
+      expect(memory.isStopping()).toBe(false)
+    })
   })
 })
 

@@ -1,9 +1,6 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
-import { BOOT_HEADER, YTDLP_HEADER } from "../../src/contract/protocol.ts"
-import type { TaskOrder } from "../../src/contract/task.ts"
-import type { Env } from "../../src/env.ts"
 import {
   FetchRunner,
   LightRunner,
@@ -11,47 +8,17 @@ import {
   MediaRunner,
   SpeechRunner,
 } from "../../src/index.ts"
-import { newId } from "../../src/ids.ts"
 import { deleteTask, postTask } from "../../src/runner/client.ts"
-import { openSlotMemory } from "../../src/runner/slot-memory.ts"
-import { makeTaskToken } from "../../src/runner/token.ts"
+import {
+  freshContainer,
+  giveContainer,
+  makeOrder,
+  noteAsked,
+  withSettings,
+} from "../support/faked-container.ts"
+import type { Asked, FakedContainer } from "../support/faked-container.ts"
 
 const TOKEN = "a-token-of-this-start-of-the-service"
-
-type Asked = { method: string; url: string; authorization: string | null }
-
-function withSettings(more: Record<string, unknown>): Env {
-  const made: object = { ...env, ...more }
-  if (!isEnv(made)) throw new Error("no environment")
-  return made
-}
-
-function isEnv(made: object): made is Env {
-  return "MEDIA_RUNNER" in made && "DB" in made
-}
-
-async function makeOrder(): Promise<TaskOrder> {
-  const [taskId, jobId] = [newId(), newId()]
-  const run = { accountId: newId(), jobId, taskId, fence: 1 }
-  return {
-    task_id: taskId,
-    job_id: jobId,
-    fence: 1,
-    slot: "media-0",
-    allocation: Date.now(),
-    io: {
-      origin: "http://worker.internal",
-      token: await makeTaskToken(env.LATHE_SECRET ?? "", run),
-    },
-    inputs: [],
-    work: { kind: "probe" },
-  }
-}
-
-function note(asked: Asked[], request: Request): void {
-  const { method, url, headers } = request
-  asked.push({ method, url, authorization: headers.get("authorization") })
-}
 
 describe("the Worker before a plain runner", () => {
   it.for([
@@ -63,7 +30,7 @@ describe("the Worker before a plain runner", () => {
       RUNNER_TOKEN: token,
       RUNNER: {
         async fetch(request: Request) {
-          note(asked, request)
+          noteAsked(asked, request)
           return Response.json({ boot: "a-boot" }, { status: 202 })
         },
       },
@@ -81,82 +48,17 @@ describe("the Worker before a plain runner", () => {
 
 describe("the object of a container", () => {
   let object: DurableObjectStub
-  /** What is there of a container: there are none in these tests. */
-  let container: {
-    running: boolean
-    hasSandbox: boolean
-    tokens: string[]
-    /** Variables that its last start had. */
-    environment: Record<string, string>
-    /** What it says of its yt-dlp. */
-    ytdlp: string
-    /** How many ends of it fail. */
-    endsFailing: number
-    asked: Asked[]
-    wanted: string | null
-  }
+  let container: FakedContainer
 
   beforeEach(() => {
     object = env.POOL.getByName(crypto.randomUUID())
-    container = {
-      running: false,
-      hasSandbox: true,
-      tokens: [],
-      environment: {},
-      ytdlp: "installing",
-      endsFailing: 0,
-      asked: [],
-      wanted: null,
-    }
+    container = freshContainer()
   })
-
-  /** A container as workerd has them: its runner wants the token that it was started with. */
-  function giveContainer(ctx: DurableObjectState): asserts ctx is DurableObjectState<object> {
-    Object.defineProperty(ctx, "container", { value: fakeContainer(), configurable: true })
-  }
-
-  function fakeContainer() {
-    const stopped = Promise.withResolvers<void>()
-    return {
-      get running() {
-        return container.running
-      },
-      start({ env: given }: { env: Record<string, string> }) {
-        container.running = true
-        container.environment = given
-        container.wanted = given["RUNNER_TOKEN"] ?? ""
-        container.tokens.push(container.wanted)
-      },
-      monitor: () => stopped.promise,
-      async destroy() {
-        container.endsFailing -= 1
-        if (container.endsFailing >= 0) throw new Error("it could not be ended")
-        container.running = false
-        stopped.resolve()
-      },
-      async interceptOutboundHttp() {},
-      async interceptAllOutboundHttp() {},
-      getTcpPort: () => ({
-        async fetch(input: string | Request, init?: RequestInit) {
-          const request = new Request(input, init)
-          if (!request.url.includes("/tasks")) return new Response()
-          note(container.asked, request)
-          const isRight = request.headers.get("authorization") === `Bearer ${container.wanted}`
-          if (!container.hasSandbox) {
-            const headers = { [BOOT_HEADER]: `boot-${container.tokens.length}` }
-            return Response.json({ error: "unsandboxed" }, { status: 503, headers })
-          }
-          const headers = { [YTDLP_HEADER]: container.ytdlp }
-          return Response.json({ boot: "a-boot" }, { status: isRight ? 202 : 401, headers })
-        },
-      }),
-    }
-  }
 
   /** A new object each time, as after a restart, over the same storage and container. */
   function inRunner<Value>(work: (runner: MediaRunner) => Promise<Value>): Promise<Value> {
     return runInDurableObject(object, async (_, ctx) => {
-      giveContainer(ctx)
+      giveContainer(ctx, container)
       return await work(new MediaRunner(ctx, withSettings({})))
     })
   }
@@ -177,7 +79,7 @@ describe("the object of a container", () => {
     ["SpeechRunner", SpeechRunner, OF_SPEECH],
   ] as const)("starts a %s with what it needs alone", async ([, Class, needed]) => {
     await runInDurableObject(object, async (_, ctx) => {
-      giveContainer(ctx)
+      giveContainer(ctx, container)
       const settings = { ...OF_WEB, ...OF_SPEECH, FETCH_DAYS_MAX: "3", S3_SOURCES: "[]" }
       const runner = new Class(ctx, withSettings(settings))
       expect(runner.enableInternet).toBe(needed === OF_WEB)
@@ -193,7 +95,7 @@ describe("the object of a container", () => {
     async function reasonsAfter(ytdlp: string, YTDLP_VERSION: string) {
       container.ytdlp = ytdlp
       await runInDurableObject(object, async (_, ctx) => {
-        giveContainer(ctx)
+        giveContainer(ctx, container)
         const runner = new FetchRunner(ctx, withSettings({ YTDLP_VERSION }))
         const order = { ...(await makeOrder()), slot: "fetch-0" }
         await runner.post(order)
@@ -282,16 +184,5 @@ describe("the object of a container", () => {
     await scheduler.wait(2100)
     expect(await post()).toMatchObject({ status: 202 })
     await expect.poll(async () => await pool.degradedReasons()).toEqual([])
-  })
-
-  it("holds no lease for a task that it refused for want of a sandbox", async () => {
-    const order = await makeOrder()
-    container.hasSandbox = false
-    const run = await runInDurableObject(object, async (_, ctx) => {
-      giveContainer(ctx)
-      await new MediaRunner(ctx, withSettings({})).post(order)
-      return openSlotMemory(ctx.storage.kv).run()
-    })
-    expect(run).toBeNull()
   })
 })

@@ -1,0 +1,132 @@
+import { env } from "cloudflare:workers"
+import { BOOT_HEADER, YTDLP_HEADER } from "../../src/contract/protocol.ts"
+import type { TaskOrder } from "../../src/contract/task.ts"
+import type { Env } from "../../src/env.ts"
+import { newId } from "../../src/ids.ts"
+import { makeTaskToken } from "../../src/runner/token.ts"
+
+/** What a runner was asked. */
+export type Asked = { method: string; url: string; authorization: string | null }
+
+/** What is there of a container: there are none in tests. */
+export type FakedContainer = {
+  running: boolean
+  hasSandbox: boolean
+  tokens: string[]
+  /** Variables that its last start had. */
+  environment: Record<string, string>
+  /** What it says of its yt-dlp. */
+  ytdlp: string
+  /** How many ends of it fail. */
+  endsFailing: number
+  /** Signals that it got; the first one stops it. */
+  signals: number[]
+  /** What a DELETE is answered with, where that is no other than a task's. */
+  killStatus: number | null
+  asked: Asked[]
+  wanted: string | null
+}
+
+export function freshContainer(): FakedContainer {
+  return {
+    running: false,
+    hasSandbox: true,
+    tokens: [],
+    environment: {},
+    ytdlp: "installing",
+    endsFailing: 0,
+    signals: [],
+    killStatus: null,
+    asked: [],
+    wanted: null,
+  }
+}
+
+/** A container as workerd has them: its runner wants the token that it was started with. */
+export function giveContainer(
+  ctx: DurableObjectState,
+  own: FakedContainer,
+): asserts ctx is DurableObjectState<object> {
+  Object.defineProperty(ctx, "container", { value: fakeContainer(own), configurable: true })
+}
+
+function fakeContainer(own: FakedContainer) {
+  const stopped = Promise.withResolvers<void>()
+  return {
+    get running() {
+      return own.running
+    },
+    start({ env: given }: { env: Record<string, string> }) {
+      own.running = true
+      own.environment = given
+      own.wanted = given["RUNNER_TOKEN"] ?? ""
+      own.tokens.push(own.wanted)
+    },
+    monitor: () => stopped.promise,
+    signal(number: number) {
+      own.signals.push(number)
+      own.running = false
+      stopped.resolve()
+    },
+    async destroy() {
+      own.endsFailing -= 1
+      if (own.endsFailing >= 0) throw new Error("it could not be ended")
+      own.running = false
+      stopped.resolve()
+    },
+    async interceptOutboundHttp() {},
+    async interceptAllOutboundHttp() {},
+    getTcpPort: () => ({
+      async fetch(input: string | Request, init?: RequestInit) {
+        const request = new Request(input, init)
+        if (!request.url.includes("/tasks")) return new Response()
+        noteAsked(own.asked, request)
+        const isRight = request.headers.get("authorization") === `Bearer ${own.wanted}`
+        if (!own.hasSandbox) {
+          const headers = { [BOOT_HEADER]: `boot-${own.tokens.length}` }
+          return Response.json({ error: "unsandboxed" }, { status: 503, headers })
+        }
+        if (request.method === "DELETE" && own.killStatus !== null) {
+          return new Response("", { status: own.killStatus })
+        }
+        const headers = { [YTDLP_HEADER]: own.ytdlp, [BOOT_HEADER]: "a-boot" }
+        return Response.json({ boot: "a-boot" }, { status: isRight ? 202 : 401, headers })
+      },
+    }),
+  }
+}
+
+/** The environment of the tests with some settings of their own. */
+export function withSettings(more: Record<string, unknown>): Env {
+  const made: object = { ...env, ...more }
+  if (!isEnv(made)) throw new Error("no environment")
+  return made
+}
+
+function isEnv(made: object): made is Env {
+  return "MEDIA_RUNNER" in made && "DB" in made
+}
+
+/** The order of a probe. */
+export async function makeOrder(): Promise<TaskOrder> {
+  const [taskId, jobId] = [newId(), newId()]
+  const run = { accountId: newId(), jobId, taskId, fence: 1 }
+  return {
+    task_id: taskId,
+    job_id: jobId,
+    fence: 1,
+    slot: "media-0",
+    allocation: Date.now(),
+    io: {
+      origin: "http://worker.internal",
+      token: await makeTaskToken(env.LATHE_SECRET ?? "", run),
+    },
+    inputs: [],
+    work: { kind: "probe" },
+  }
+}
+
+export function noteAsked(asked: Asked[], request: Request): void {
+  const { method, url, headers } = request
+  asked.push({ method, url, authorization: headers.get("authorization") })
+}
