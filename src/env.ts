@@ -2,7 +2,7 @@ import { DEFAULT_PLAN, isBuiltInPlan, LIMITS } from "./plans.ts"
 import type { HeldPlan, Limits } from "./plans.ts"
 import { hideSecrets, secretsInside } from "./contract/redact.ts"
 import { readLogLevel } from "./contract/log-line.ts"
-import { setLogLevel } from "./log.ts"
+import { setLogLevel, setLogSampleRate } from "./log.ts"
 import type { Retention } from "./retention.ts"
 import type { DispatcherRpc, PoolRpc, RateLimiterRpc, RunnerRpc } from "./rpc.ts"
 import type { PoolBinding } from "./runner/pools.ts"
@@ -60,6 +60,8 @@ export function prepareLog(env: Env): void {
   if (prepared.has(env)) return
   prepared.add(env)
   setLogLevel(readLogLevel(env.LOG_LEVEL))
+  const rate = Number(env.LOG_SAMPLE_RATE ?? 1)
+  setLogSampleRate(Number.isNaN(rate) ? 1 : rate)
   const values = [...SECRET_SETTINGS, ...secretNames].map((name) => env[name])
   hideSecrets([...values, ...values.flatMap(secretsInside)])
 }

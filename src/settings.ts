@@ -10,6 +10,7 @@ import { judgeSignInProviders } from "./sign-in-providers.ts"
 
 const WHOLE = "expected a whole number above 0"
 const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
+const SHARE = "expected a number from 0 to 1"
 const instanceType = z.enum(INSTANCE_TYPES).optional()
 
 /** Settings an operator may set in the environment; each has a default that suits one machine. */
@@ -86,6 +87,11 @@ export const settings = z.object({
   WAIT_SECONDS_MAX: count.default(86_400),
   /** The least entries that the log has: debug, info, warn or error. */
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
+  /**
+   * The share of requests, from 0 to 1, of which the log tells what went well; warnings, errors and
+   * whatever failed are always there.
+   */
+  LOG_SAMPLE_RATE: z.coerce.number(SHARE).min(0, SHARE).max(1, SHARE).default(1),
   /**
    * How long after its end a job is kept with all that it stored, Files included, in days; for ever
    * where it is not set.

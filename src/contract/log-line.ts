@@ -34,3 +34,19 @@ export function isLogged(level: LogLevel, min: LogLevel): boolean {
 export function readLogLevel(text: string | undefined): LogLevel {
   return LOG_LEVELS.find((level) => level === text) ?? "info"
 }
+
+/**
+ * Whether entries of a request are in a sample of this share, from 0 to 1: all of them or none, in all
+ * parts of the service. What is of no request is in every sample.
+ */
+export function isSampled(requestId: unknown, rate: number): boolean {
+  if (rate >= 1 || typeof requestId !== "string") return true
+  let hash = FNV_OFFSET
+  for (const character of requestId) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), FNV_PRIME)
+  }
+  return (hash >>> 0) / 2 ** 32 < rate
+}
+
+const FNV_OFFSET = 2_166_136_261
+const FNV_PRIME = 16_777_619
