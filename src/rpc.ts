@@ -71,8 +71,8 @@ export type DispatcherRpc = DurableObject & {
    * D1 that all of them are over, which stays so, and D1 need not be asked again.
    */
   tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
-  /** How far a job is; null where nothing of it runs. */
-  progressOf(jobId: string): Promise<Progress | null>
+  /** How far jobs are, by their ids; without those of which nothing runs. */
+  progressOfJobs(jobIds: string[]): Promise<Map<string, Progress>>
   /** Resolves once a job differs from what was seen of it, or at the timeout. */
   nextChange(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange>
   /** Files were deleted: jobs that wait for them can never start. */

@@ -8,7 +8,10 @@ import { notFound } from "./problem.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import type { Kind } from "../kinds/kind.ts"
 import { STATUSES } from "../kinds/record-fields.ts"
+import { progressOf, progressOfJobs } from "../pipeline/jobs/wait.ts"
+import type { Progress } from "../rpc.ts"
 import type { Page } from "../storage/paging.ts"
+import type { Job } from "../storage/schema/jobs.ts"
 
 export const statusFilter = z.enum(STATUSES, `expected one of ${STATUSES.join(", ")}`).optional()
 
@@ -26,11 +29,13 @@ export type Collection<
   filters: z.ZodObject<Filters>
   list(c: AppContext, filters: z.output<z.ZodObject<Filters>>, page: Page): Promise<Row[]>
   idOf(row: Row): string
+  /** The job whose progress its record shows; null where it has none. */
+  jobOf(row: Row): Job | null
   /** Waits for the job's end for as long as the caller prefers; null where there is none such. */
   find(c: AppContext, id: string, waitMs: number | null): Promise<Row | null>
   /** A row with its large values, which lists do without; where left out, rows have none. */
   whole?(c: AppContext, row: Row): Promise<Row>
-  view(c: AppContext, row: Row): Promise<z.output<RecordSchema>>
+  view(c: AppContext, row: Row, progress: Progress | null): z.output<RecordSchema>
   remove(c: AppContext, row: Row): Promise<void>
 }
 
@@ -67,8 +72,12 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
       const page = pageOf(pageQuery.parse(sent))
       const rows = await collection.list(c, filters.parse(sent), page)
       const ids = rows.map((row) => ({ id: collection.idOf(row) }))
+      const jobs = rows.flatMap((row) => collection.jobOf(row) ?? [])
+      const progress = await progressOfJobs(c.env, jobs)
       return {
-        body: await Promise.all(rows.map((row) => collection.view(c, row))),
+        body: rows.map((row) => {
+          return collection.view(c, row, progress.get(collection.jobOf(row)?.id ?? "") ?? null)
+        }),
         headers: linkNext(c, `/${path}`, page, ids),
       }
     },
@@ -77,7 +86,7 @@ function listOperation<Row, Filters extends z.ZodRawShape, RecordSchema extends 
 
 type Members<Row, RecordSchema extends z.ZodType<object>> = Pick<
   Collection<Row, z.ZodRawShape, RecordSchema>,
-  "path" | "title" | "record" | "find" | "whole" | "view" | "remove"
+  "path" | "title" | "record" | "find" | "whole" | "jobOf" | "view" | "remove"
 >
 
 function getOperation<Row, RecordSchema extends z.ZodType<object>>(
@@ -99,7 +108,8 @@ function getOperation<Row, RecordSchema extends z.ZodType<object>>(
       const row = await collection.find(c, readId(c, title), preferredWaitMs(c))
       if (row === null) throw notFound(title)
       const whole = collection.whole ? await collection.whole(c, row) : row
-      return { body: await collection.view(c, whole) }
+      const job = collection.jobOf(whole)
+      return { body: collection.view(c, whole, job && (await progressOf(c.env, job))) }
     },
   })
 }

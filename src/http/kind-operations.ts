@@ -42,11 +42,9 @@ export function kindOperations<
   RecordSchema extends z.ZodObject,
 >(kind: JsonKind<Input, Usable, RecordSchema>): Operation[] {
   const { name, path, title, record, answersJob = false, isJobForm = false } = kind
-  function viewAt(c: AppContext, job: Job, progress: Progress | null): z.output<RecordSchema> {
+  const { showsRequest = false } = kind
+  function view(c: AppContext, job: Job, progress: Progress | null): z.output<RecordSchema> {
     return kind.view(baseUrl(c), { job, files: [] }, progress, retentionOf(c.env))
-  }
-  async function view(c: AppContext, job: Job): Promise<z.output<RecordSchema>> {
-    return viewAt(c, job, await progressOf(c.env, job))
   }
   async function whole(c: AppContext, job: Job): Promise<Job> {
     return await wholeJob(c.env.MEDIA, job)
@@ -67,7 +65,7 @@ export function kindOperations<
     if (!job) return {}
     const progress = await progressOf(c.env, job)
     return {
-      ...(waitMs !== null && !isJobForm && viewAt(c, await whole(c, job), progress)),
+      ...(waitMs !== null && !isJobForm && view(c, await whole(c, job), progress)),
       ...(showsJob && viewJob(baseUrl(c), job, progress)),
     }
   })
@@ -77,9 +75,13 @@ export function kindOperations<
     title,
     record,
     filters: z.object({ status: statusFilter }),
-    list: async (c, { status }, page) =>
-      await listJobs(c.get("database"), { kind: name, states: status && statesOf(status) }, page),
+    list: async (c, { status }, page) => {
+      const states = status && statesOf(status)
+      const request = showsRequest ? "short" : undefined
+      return await listJobs(c.get("database"), { kind: name, states, request }, page)
+    },
     idOf: (job) => job.id,
+    jobOf: (job) => job,
     find,
     whole,
     view,

@@ -6,12 +6,15 @@ import { baseUrl } from "./request.ts"
 import type { AppContext } from "./request.ts"
 
 const LIMIT = { byDefault: 20, max: 100 }
-const OFFSET_MAX = 1_000_000
+/** What is skipped is read all the same; the cursor of a page reads nothing before it. */
+const OFFSET_MAX = 10_000
 
 /** Query parameters of every list. */
 export const pageQuery = z.object({
   limit: wholeNumber(1, LIMIT.max, LIMIT.byDefault).meta({ description: "Rows of the page." }),
-  offset: wholeNumber(0, OFFSET_MAX, 0).meta({ description: "Rows that are skipped." }),
+  offset: wholeNumber(0, OFFSET_MAX, 0, "; beyond it, follow the cursor of the Link header").meta({
+    description: "Rows that are skipped; to skip more, follow the cursor of the Link header.",
+  }),
   cursor: z
     .string()
     .transform((text, context) => {
@@ -49,8 +52,8 @@ export function linkNext(
   return { link: `<${baseUrl(c)}${path}?${query.toString()}>; rel="next"` }
 }
 
-function wholeNumber(from: number, to: number, byDefault: number) {
-  const message = `expected a whole number from ${from} to ${to}`
+function wholeNumber(from: number, to: number, byDefault: number, advice = "") {
+  const message = `expected a whole number from ${from} to ${to}${advice}`
   return z
     .string()
     .regex(/^\d{1,9}$/, message)

@@ -125,6 +125,8 @@ export type JsonKind<
   /** Whether the answer to a create is the Job too, for callers who know that form alone. */
   answersJob?: boolean
   request: z.ZodType<Input>
+  /** Whether its record shows the request itself, which lists then leave out where it is long. */
+  showsRequest?: boolean
   /**
    * The field of the request in whose place a create may have the part `file` of a multipart body:
    * the bytes of a file, which is stored and then stands there by its id.

@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm"
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
-import { pageCondition } from "./paging.ts"
+import { byNewest, isOnPage } from "./paging.ts"
 import type { Page } from "./paging.ts"
 import { noteTry } from "./receiver-outages.ts"
 import { accounts } from "./schema/accounts.ts"
@@ -9,6 +9,7 @@ import type { Account } from "./schema/accounts.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import type { Delivery, DeliveryTry } from "./schema/deliveries.ts"
 import { jobs } from "./schema/jobs.ts"
+import { DELIVERY_STATES } from "./schema/states.ts"
 import type { DeliveryState } from "./schema/states.ts"
 
 /** The delivery of a job's end that still waits for a try; null where there is none. */
@@ -136,6 +137,9 @@ export async function resetDelivery(
 /** A delivery as its caller reads it, without what is sent. */
 type ShownDelivery = Omit<Delivery, "body" | "bodyObjectKey">
 
+/** Tries of a delivery that a list shows: those of a round and of one before it. */
+const LISTED_TRIES_MAX = 16
+
 export type LoggedDelivery = { delivery: ShownDelivery; tries: DeliveryTry[] }
 
 const { body: _body, bodyObjectKey: _bodyObjectKey, ...shownColumns } = getTableColumns(deliveries)
@@ -153,36 +157,36 @@ export async function findDelivery(
   return logged ?? null
 }
 
-/** Deliveries of the account, newest first. */
+/** Deliveries of the account, newest first, each with its last tries. */
 export async function listDeliveries(
   { accountId, sql: database }: AccountDatabase,
   page: Page,
   only: { jobId?: string | undefined; state?: DeliveryState | undefined },
 ): Promise<LoggedDelivery[]> {
+  const ofJob = only.jobId === undefined ? undefined : eq(deliveries.jobId, only.jobId)
+  const where = and(eq(deliveries.accountId, accountId), ofJob)
+  const states = only.state === undefined ? DELIVERY_STATES : [only.state]
   const found = await database
     .select(shownColumns)
     .from(deliveries)
-    .where(
-      and(
-        eq(deliveries.accountId, accountId),
-        only.jobId === undefined ? undefined : eq(deliveries.jobId, only.jobId),
-        only.state === undefined ? undefined : eq(deliveries.state, only.state),
-        pageCondition(deliveries, page),
-      ),
-    )
-    .orderBy(desc(deliveries.id))
-    .limit(page.limit)
-    .offset(page.offset)
-  return await withTries(database, found)
+    .where(isOnPage(deliveries, states, { where, page }))
+  return await withTries(database, found.toSorted(byNewest), LISTED_TRIES_MAX)
 }
 
-async function withTries(database: Database, found: ShownDelivery[]): Promise<LoggedDelivery[]> {
+async function withTries(
+  database: Database,
+  found: ShownDelivery[],
+  triesMax = Number.MAX_SAFE_INTEGER,
+): Promise<LoggedDelivery[]> {
   if (found.length === 0) return []
   const ids = JSON.stringify(found.map(({ id }) => id))
+  const lastNumber = sql`(select max(last.number) from ${deliveryTries} last where last.delivery_id = ${deliveryTries.deliveryId})`
   const tries = await database
     .select()
     .from(deliveryTries)
-    .where(sql`${deliveryTries.deliveryId} in (select value from json_each(${ids}))`)
+    .where(
+      sql`${deliveryTries.deliveryId} in (select value from json_each(${ids})) and ${deliveryTries.number} > ${lastNumber} - ${triesMax}`,
+    )
     .orderBy(asc(deliveryTries.number))
   const byDelivery = Map.groupBy(tries, ({ deliveryId }) => deliveryId)
   return found.map((delivery) => ({ delivery, tries: byDelivery.get(delivery.id) ?? [] }))

@@ -1,17 +1,19 @@
-import { and, desc, eq, getTableColumns, inArray, isNotNull, sql } from "drizzle-orm"
+import { and, eq, getTableColumns, isNotNull, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { member, memberName } from "../contract/bundle.ts"
 import type { Member } from "../contract/bundle.ts"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import { memberObjectKey, prefixOf } from "./objects.ts"
-import { pageCondition } from "./paging.ts"
+import { bundleHead, jobFacts, listedFile } from "./listed-values.ts"
+import { byNewest, isOnPage } from "./paging.ts"
 import type { Page } from "./paging.ts"
 import { accounts } from "./schema/accounts.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
+import { STATES } from "./schema/states.ts"
 import type { FileSource, State } from "./schema/states.ts"
 import { garbage } from "./schema/uploads.ts"
 
@@ -28,19 +30,7 @@ const expiresAt = sql<
 /** A stored file without its members, and the one of them that was asked for. */
 export type StoredFile = { file: File; member: Member | null }
 
-/** Members of a bundle above this many characters are left out of lists. */
-const LISTED_MEMBERS_LENGTH_MAX = 64 * 1024
-
-const columns = getTableColumns(files)
-const memberless = sql`json_remove(${files.bundle}, '$.members')`
-const withoutMembers = { ...columns, bundle: memberless.mapWith(files.bundle) }
-const withFewMembers = {
-  ...columns,
-  bundle:
-    sql`case when length(${files.bundle}) > ${LISTED_MEMBERS_LENGTH_MAX} then ${memberless} else ${files.bundle} end`.mapWith(
-      files.bundle,
-    ),
-}
+const withoutMembers = { ...getTableColumns(files), bundle: bundleHead }
 
 /**
  * Files of accounts: those that are stored, and imports, be they still to come or failed. The index of
@@ -157,7 +147,8 @@ export async function findFiles(
     .where(
       and(
         sql`${files.id} in (select value from json_each(${JSON.stringify(ids)}))`,
-        eq(files.accountId, accountId),
+        // By their ids, and not by an index of the account, of which nothing else is asked: hence the +.
+        sql`+${files.accountId} = ${accountId}`,
         isFile,
       ),
     )
@@ -169,28 +160,20 @@ export type FileFilter = {
   states?: readonly State[] | undefined
 }
 
-/** Files of the account, newest first; those of many members come without them. */
+/** Files of the account, newest first, without what is long: members of bundles, streams of many. */
 export async function listFiles(
   { accountId, sql: database }: AccountDatabase,
-  { source, states }: FileFilter,
+  { source, states = STATES }: FileFilter,
   page: Page,
 ): Promise<FileWithJob[]> {
-  return await database
-    .select({ file: withFewMembers, job: jobs, expiresAt })
+  const ofSource = source === undefined ? undefined : eq(files.source, source)
+  const where = and(eq(files.accountId, accountId), ofSource, isFile)
+  const rows = await database
+    .select({ file: listedFile, job: jobFacts, expiresAt })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
-    .where(
-      and(
-        eq(files.accountId, accountId),
-        isFile,
-        source === undefined ? undefined : eq(files.source, source),
-        states && inArray(files.state, [...states]),
-        pageCondition(files, page),
-      ),
-    )
-    .orderBy(desc(files.id))
-    .limit(page.limit)
-    .offset(page.offset)
+    .where(isOnPage(files, states, { where, page }))
+  return rows.toSorted((one, other) => byNewest(one.file, other.file))
 }
 
 /**

@@ -1,13 +1,15 @@
-import { and, desc, eq, getTableColumns, inArray, isNull, lt, notInArray, sql } from "drizzle-orm"
+import { and, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm"
 import type { TaskWork } from "../contract/task.ts"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
+import { listedJob } from "./listed-values.ts"
 import { jobWeight, workWithoutPool } from "./open-tasks.ts"
-import { pageCondition } from "./paging.ts"
+import { byNewest, isOnPage } from "./paging.ts"
 import type { Page } from "./paging.ts"
 import { files } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { Job } from "./schema/jobs.ts"
+import { STATES } from "./schema/states.ts"
 import type { State } from "./schema/states.ts"
 import { tasks } from "./schema/tasks.ts"
 
@@ -26,43 +28,27 @@ export async function findJob(
 /** Which jobs to list; all where nothing is named. */
 export type JobFilter = {
   kind?: string | undefined
-  /** Kinds whose jobs are left out. */
-  without?: readonly string[]
   states?: readonly State[] | undefined
+  /** What of requests is read: `none`, or all but what is long. */
+  request?: "none" | "short" | undefined
 }
 
-/** A result above this many characters is listed without the members of its bundles. */
-const LISTED_RESULT_LENGTH_MAX = 64 * 1024
-
-const listed = {
-  ...getTableColumns(jobs),
-  result:
-    sql`case when length(${jobs.result}) > ${LISTED_RESULT_LENGTH_MAX} then (select json_object('outputs', json_group_array(json_remove(value, '$.files'))) from json_each(${jobs.result}, '$.outputs')) else ${jobs.result} end`.mapWith(
-      jobs.result,
-    ),
-}
-
-/** Jobs of the account, newest first; those whose outputs have many files come without these. */
+/**
+ * Jobs of the account, newest first, without what of their requests and results is long: a list is
+ * bounded by how many rows it has.
+ */
 export async function listJobs(
   { accountId, sql: database }: AccountDatabase,
-  { kind, without = [], states }: JobFilter,
+  { kind, states = STATES, request }: JobFilter,
   page: Page,
 ): Promise<Job[]> {
-  return await database
-    .select(listed)
+  const ofKind = kind === undefined ? sql`kind <> 'metadata'` : eq(jobs.kind, kind)
+  const where = and(eq(jobs.accountId, accountId), ofKind)
+  const rows = await database
+    .select(listedJob(request))
     .from(jobs)
-    .where(
-      and(
-        eq(jobs.accountId, accountId),
-        kind === undefined ? undefined : eq(jobs.kind, kind),
-        without.length === 0 ? undefined : notInArray(jobs.kind, [...without]),
-        states && inArray(jobs.state, [...states]),
-        pageCondition(jobs, page),
-      ),
-    )
-    .orderBy(desc(jobs.id))
-    .limit(page.limit)
-    .offset(page.offset)
+    .where(isOnPage(jobs, states, { where, page }))
+  return rows.toSorted(byNewest)
 }
 
 /** A task that a runner took, at a fence and a moment. */
@@ -121,7 +107,8 @@ function noteAccepted(
     .set({ acceptedAt: now })
     .where(
       and(
-        eq(jobs.accountId, accountId),
+        // By their ids, and not by an index of the account, of which nothing else is asked: hence the +.
+        sql`+${jobs.accountId} = ${accountId}`,
         sql`${jobs.id} in (select value from json_each(${JSON.stringify(ids)}))`,
         isNull(jobs.acceptedAt),
       ),

@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import { newId } from "../../src/ids.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import type { AccountDatabase } from "../../src/storage/database.ts"
-import { findFile, findFiles, listFiles } from "../../src/storage/files.ts"
+import { findFile, findFiles } from "../../src/storage/files.ts"
 import { listAccountsWithOpenJobs } from "../../src/storage/jobs.ts"
 import {
   listLostInputs,
@@ -15,17 +15,9 @@ import {
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../support/watched-database.ts"
 
-const PAGE = { limit: 20, offset: 0 }
-
 const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
-  ["the list of Files", "files_listed", (own) => listFiles(own, {}, PAGE)],
-  [
-    "the list of imports that failed",
-    "files_listed",
-    (own) => listFiles(own, { source: "import", states: ["failed", "canceled"] }, PAGE),
-  ],
-  ["a File", "files_listed", (own) => findFile(own, newId())],
-  ["Files that inputs name", "files_listed", (own) => findFiles(own, [newId()])],
+  ["a File", "sqlite_autoindex_files_1", (own) => findFile(own, newId())],
+  ["Files that inputs name", "sqlite_autoindex_files_1", (own) => findFiles(own, [newId()])],
   ["the inputs of a job", "sqlite_autoindex_task_inputs_1", (own) => readSnapshot(own, newId())],
   ["open tasks", "tasks_open", (own) => listOpenIds(own, { after: "", limit: 10 })],
   [

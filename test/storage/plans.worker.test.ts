@@ -4,8 +4,7 @@ import { listAccountKeys } from "../../src/storage/account-keys.ts"
 import { databaseOf, databasesOf } from "../../src/storage/database.ts"
 import type { AccountDatabase, Database } from "../../src/storage/database.ts"
 import { removeFetchedMedia } from "../../src/storage/fetched-media.ts"
-import { listFiles } from "../../src/storage/files.ts"
-import { listJobs } from "../../src/storage/jobs.ts"
+import { noteJobs } from "../../src/storage/jobs.ts"
 import { findLookup, listOldLookups } from "../../src/storage/metadata-lookups.ts"
 import { deleteLeftSecrets } from "../../src/storage/task-secrets.ts"
 import { plansOf, watchedEnv } from "../support/watched-database.ts"
@@ -16,13 +15,11 @@ const MEDIA = { before: Date.now(), now: Date.now(), limit: 10 }
 type Ask = (own: AccountDatabase, all: Database) => Promise<unknown>
 
 const ASKED: [string, string, Ask][] = [
-  ["the list of files", "files_listed", (own) => listFiles(own, {}, PAGE)],
   [
-    "the list of files of a source and a state",
-    "files_listed",
-    (own) => listFiles(own, { source: "upload", states: ["succeeded"] }, PAGE),
+    "accepted jobs",
+    "sqlite_autoindex_jobs_1",
+    (own) => noteJobs(own, { accepted: [newId()], taken: [], now: 0 }),
   ],
-  ["the list of jobs", "jobs_listed", (own) => listJobs(own, { without: ["metadata"] }, PAGE)],
   ["a lookup", "sqlite_autoindex_metadata_lookups_1", (own) => findLookup(own, "hash")],
   [
     "lookups of some minutes ago",

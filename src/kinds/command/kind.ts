@@ -19,6 +19,7 @@ export const command = jsonKind({
   idField: "command_id",
   tasks: [commandTask],
   request: commandRequest,
+  showsRequest: true,
   example: EXAMPLE,
   readUsable,
   references: ({ input_files }) =>

@@ -16,6 +16,10 @@ const originalRequest = z.looseObject({
   output_files: z.record(z.string(), z.string()).optional(),
   ffmpeg_command: z.string().optional(),
   ffmpeg_commands: z.array(z.string()).optional(),
+  truncated: z
+    .literal(true)
+    .optional()
+    .meta({ description: "There alone, in lists, where the request has more than 16 KB." }),
 })
 
 const outputFile = z.object({
@@ -54,7 +58,7 @@ export function viewCommand(base: string, job: Job, progress: Progress | null): 
   const head = recordHead(job)
   return {
     ...head,
-    original_request: request,
+    original_request: request.truncated ? { truncated: true } : request,
     output_files:
       job.result && head.status === "success"
         ? viewOutputs(base, job.result)

@@ -123,8 +123,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     this.#pump(accountId)
   }
 
-  async progressOf(jobId: string): Promise<Progress | null> {
-    return this.#watchers.progressOf(jobId)
+  async progressOfJobs(jobIds: string[]): Promise<Map<string, Progress>> {
+    return this.#watchers.progressOfJobs(jobIds)
   }
 
   async nextChange(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange> {

@@ -30,6 +30,11 @@ export function openJobProgress(tasksOf: (jobId: string) => readonly WeighedTask
   }
   return {
     of: progressOf,
+    /** How far jobs are, by their ids; without those of which nothing runs. */
+    ofJobs: (jobIds: readonly string[]): Map<string, Progress> => {
+      const all = jobIds.map((jobId) => ({ jobId, progress: progressOf(jobId) }))
+      return new Map(all.flatMap(({ jobId, progress }) => (progress ? [[jobId, progress]] : [])))
+    },
     reported({ id, jobId }: TaskOfJob, reported: Progress): void {
       const { percents, shown } = knownOf(jobId)
       percents.set(id, reported.percent)

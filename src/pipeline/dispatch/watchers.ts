@@ -45,6 +45,7 @@ export function openWatchers(tasksOf: (jobId: string) => readonly WeighedTask[])
   }
   return {
     progressOf: progress.of,
+    progressOfJobs: progress.ofJobs,
     /** D1 may have something new of a job. */
     jobChanged,
     /** D1 may have the end of a job, or of a task of it. */

@@ -131,11 +131,22 @@ async function nextChange(
  * that one cannot be reached: the job itself is shown all the same.
  */
 export async function progressOf(env: Env, job: Job): Promise<Progress | null> {
-  if (isFinal(job.state)) return null
+  return (await progressOfJobs(env, [job])).get(job.id) ?? null
+}
+
+/** The same of jobs of one account, by their ids; one call for all of them. */
+export async function progressOfJobs(
+  env: Env,
+  jobs: readonly Job[],
+): Promise<ReadonlyMap<string, Progress>> {
+  const open = jobs.filter(({ state }) => !isFinal(state))
+  const [first] = open
+  if (!first) return new Map()
   try {
-    return await env.DISPATCHER.getByName(job.accountId).progressOf(job.id)
+    const dispatcher = env.DISPATCHER.getByName(first.accountId)
+    return await dispatcher.progressOfJobs(open.map(({ id }) => id))
   } catch (error) {
-    logError("progress.dispatcher_lost", { job_id: job.id, error: String(error) })
-    return null
+    logError("progress.dispatcher_lost", { job_id: first.id, error: String(error) })
+    return new Map()
   }
 }

@@ -172,7 +172,8 @@ function endsEarly({ job }: Transition): boolean {
 /** How far a job was; null where its dispatcher cannot be reached. */
 async function percentOf(env: Env, { accountId, jobId }: JobId): Promise<number | null> {
   try {
-    return (await env.DISPATCHER.getByName(accountId).progressOf(jobId))?.percent ?? null
+    const progress = await env.DISPATCHER.getByName(accountId).progressOfJobs([jobId])
+    return progress.get(jobId)?.percent ?? null
   } catch {
     return null
   }

@@ -155,9 +155,10 @@ export const fileOperations: Operation[] = [
     list: async (c, { status, source }, page) =>
       await listFiles(c.get("database"), { source, states: status && statesOf(status) }, page),
     idOf: ({ file }) => file.id,
+    jobOf: ({ job }) => job,
     find,
     whole: wholeFound,
-    view,
+    view: (c, found, progress) => viewFile(baseUrl(c), found, progress),
     remove: async (c, found) => await deleteFile(c.env, c.executionCtx, found),
   }),
   download,

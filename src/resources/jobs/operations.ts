@@ -39,12 +39,13 @@ export const jobOperations: Operation[] = [
     list: async (c, { kind, status }, page) =>
       await listJobs(
         c.get("database"),
-        { kind, without: UNLISTED_KINDS, states: status && statesOfJobStatus(status) },
+        { kind, states: status && statesOfJobStatus(status), request: "none" },
         page,
       ),
     idOf: (job) => job.id,
+    jobOf: (job) => job,
     find: async (c, id, waitMs) => listed(await awaitEnd(c.env, jobIdOf(c, id), waitMs)),
-    view,
+    view: (c, job, progress) => viewJob(baseUrl(c), job, progress),
     remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
   }),
   operation({

@@ -24,7 +24,7 @@ export const deliveries = sqliteTable(
     completedAt: integer("completed_at"),
   },
   (table) => [
-    index("deliveries_listed").on(table.accountId, table.id),
+    index("deliveries_listed").on(table.accountId, table.state, table.id),
     uniqueIndex("deliveries_of_job").on(table.jobId),
     index("deliveries_ended")
       .on(table.completedAt)

@@ -43,7 +43,12 @@ export const files = sqliteTable(
     index("files_of_job").on(table.jobId),
     index("files_of_account").on(table.accountId),
     index("files_listed")
-      .on(table.accountId, table.id)
+      .on(table.accountId, table.state, table.id)
+      .where(
+        sql`source not in ('fetch', 'transcript') and (object_key is not null or source = 'import')`,
+      ),
+    index("files_listed_by_source")
+      .on(table.accountId, table.source, table.state, table.id)
       .where(
         sql`source not in ('fetch', 'transcript') and (object_key is not null or source = 'import')`,
       ),

@@ -55,8 +55,12 @@ export const jobs = sqliteTable(
     keptMs: integer("kept_ms"),
   },
   (table) => [
-    index("jobs_listed").on(table.accountId, table.id),
-    index("jobs_listed_by_kind").on(table.accountId, table.kind, table.id),
+    // Lists read each state by itself and merge them, so that one index serves them with the filter
+    // of states and without.
+    index("jobs_listed")
+      .on(table.accountId, table.state, table.id)
+      .where(sql`kind <> 'metadata'`),
+    index("jobs_listed_by_kind").on(table.accountId, table.kind, table.state, table.id),
     index("jobs_open")
       .on(table.accountId, table.state)
       .where(sql`state in ('waiting', 'running')`),

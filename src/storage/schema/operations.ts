@@ -10,7 +10,7 @@ export const deadLetters = sqliteTable(
     body: text("body", { mode: "json" }).$type<unknown>(),
     receivedAt: integer("received_at").notNull(),
   },
-  (table) => [index("dead_letters_by_age").on(table.receivedAt)],
+  (table) => [index("dead_letters_by_age").on(table.receivedAt, table.id)],
 )
 
 /** Receivers of webhooks at which nothing succeeded since a try failed; a success removes the row. */
