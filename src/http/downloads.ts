@@ -1,8 +1,9 @@
 import { z } from "zod"
 import { settingsOf } from "../env.ts"
 import { EXAMPLE_ID } from "../ids.ts"
-import { makeLinkToken } from "../storage/links.ts"
+import { makeLinkToken, openedOf } from "../storage/links.ts"
 import type { Disposition } from "../storage/links.ts"
+import type { File } from "../storage/schema/files.ts"
 import type { Job } from "../storage/schema/jobs.ts"
 import { isFinal } from "../storage/schema/states.ts"
 import { Problem, unprocessable } from "./problem.ts"
@@ -43,7 +44,8 @@ export const DOWNLOAD = {
 const PLAY_SECONDS_MAX = 24 * 3600
 
 type Linked = {
-  fileId: string
+  file: File
+  /** That of the file, or of a member of it. */
   name: string
   /** Of what plays, or of what a playlist names: for so long a player goes on asking. */
   durationSeconds: number | undefined
@@ -65,11 +67,10 @@ export function absentProblem(
 
 /** Redirects to a signed link to a stored file, or to a member of one. */
 export async function answerLink(c: AppContext, linked: Linked): Promise<Response> {
-  const { fileId, name, asked } = linked
+  const { file, name, asked } = linked
   const { LATHE_SECRET } = settingsOf(c.env)
   const token = await makeLinkToken(LATHE_SECRET, {
-    accountId: c.get("account").id,
-    fileId,
+    opens: await openedOf(file),
     expiresAt: Date.now() + linkSeconds(c, linked) * 1000,
     disposition: asked.disposition,
   })

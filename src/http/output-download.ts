@@ -1,7 +1,7 @@
 import { retentionOf } from "../env.ts"
 import type { Kind } from "../kinds/kind.ts"
 import type { Retention } from "../retention.ts"
-import { findJob } from "../storage/jobs.ts"
+import { findJobWithFiles } from "../storage/files.ts"
 import type { Job } from "../storage/schema/jobs.ts"
 import { readId } from "./collection.ts"
 import { absentProblem, answerLink, DOWNLOAD } from "./downloads.ts"
@@ -42,10 +42,10 @@ export function outputDownload(
     errors: ["not_found", "not_final", ...(expiry ? ["link_expired" as const] : [])],
     example: { ...DOWNLOAD.example, name: exampleName },
     async handle(c, asked) {
-      const job = await findJob(c.get("database"), readId(c, title))
+      const name = c.req.param("name") ?? ""
+      const { job, files } = await findJobWithFiles(c.get("database"), readId(c, title), name)
       if (job?.kind !== kindName) throw notFound(title)
       if (job.state !== "succeeded") throw absentProblem(job, absent)
-      const name = c.req.param("name") ?? ""
       const made = job.result?.outputs.find(
         (output) => output.name === name && outputUrl(baseUrl(c), job.id, output) !== null,
       )
@@ -53,8 +53,9 @@ export function outputDownload(
       if (expiry?.isExpired(job, retentionOf(c.env))) {
         throw new Problem("link_expired", expiry.message)
       }
-      const { fileId, durationSeconds } = made
-      return await answerLink(c, { fileId, name, asked, durationSeconds })
+      const file = files.find(({ id }) => id === made.fileId)
+      if (!file) throw notFound("file")
+      return await answerLink(c, { file, name, asked, durationSeconds: made.durationSeconds })
     },
   })
 }

@@ -117,6 +117,21 @@ export async function setPublished(
   return changed.length === 1
 }
 
+/** A job of the account, null where there is none such, and those of its stored files that have a name. */
+export async function findJobWithFiles(
+  { accountId, sql: database }: AccountDatabase,
+  jobId: string,
+  name: string,
+): Promise<{ job: Job | null; files: File[] }> {
+  const isNamed = and(eq(files.jobId, jobs.id), eq(files.name, name), isNotNull(files.objectKey))
+  const rows = await database
+    .select({ job: jobs, file: withoutMembers })
+    .from(jobs)
+    .leftJoin(files, isNamed)
+    .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId)))
+  return { job: rows[0]?.job ?? null, files: rows.flatMap(({ file }) => file ?? []) }
+}
+
 /**
  * The first member of a stored bundle that has one of the names, where the bundle is so large that
  * its row has no members: each object of theirs says what it is.

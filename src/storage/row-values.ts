@@ -96,7 +96,8 @@ async function fitFile(
   const { probe, bundle } = set
   const [probeObjectKey, bundleObjectKey] = await Promise.all([
     probe ? writeValue(writer, prefix, probe) : null,
-    bundle ? writeValue(writer, prefix, bundle) : null,
+    // Their members are read by archives and single records alone, and may be many.
+    bundle ? writeValue(writer, prefix, bundle, 0) : null,
   ])
   const { members: _, ...head } = bundle ?? {}
   return {

@@ -53,6 +53,11 @@ export async function wholeFile(bucket: R2Bucket, file: File): Promise<File> {
   return { ...file, probe, bundle: members }
 }
 
+/** A bundle of which R2 has the members; null where it is gone. */
+export async function readBundle(bucket: R2Bucket, objectKey: string): Promise<Bundle | null> {
+  return await readValue(bucket, objectKey, { inRow: null, schema: bundle.nullable() })
+}
+
 /** A snapshot whose job and tasks are whole; files are as their rows have them. */
 export async function wholeSnapshot(
   bucket: R2Bucket,

@@ -1,9 +1,15 @@
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
 import { databasesOf } from "../../storage/database.ts"
-import type { Database } from "../../storage/database.ts"
-import { deleteGarbage, listDueGarbage, postponeGarbage } from "../../storage/garbage.ts"
-import { deletePrefix } from "../../storage/objects.ts"
+import type { AccountDatabase, Database } from "../../storage/database.ts"
+import {
+  deleteGarbage,
+  listDueGarbage,
+  listUnreadPrefixes,
+  postponeGarbage,
+} from "../../storage/garbage.ts"
+import { deletePrefix, prefixOf } from "../../storage/objects.ts"
+import type { File } from "../../storage/schema/files.ts"
 import { listUploadsBelow } from "../../storage/uploads.ts"
 import { removeUpload } from "../uploads/abandon.ts"
 
@@ -27,6 +33,28 @@ export async function collectGarbage(env: Env, now: number): Promise<void> {
       })
     }
   }
+}
+
+/**
+ * Deletes the objects of files that have just been removed, since links open them without a look at
+ * their rows; those that a running task reads wait for the sweep, as does what lies beside them.
+ */
+export async function deleteAtOnce(
+  env: Env,
+  { sql: database }: AccountDatabase,
+  removed: readonly Pick<File, "objectKey" | "bundle">[],
+): Promise<void> {
+  const objects = removed.flatMap(({ objectKey, bundle }) => {
+    return objectKey === null ? [] : [{ objectKey, prefix: prefixOf(objectKey), bundle }]
+  })
+  if (objects.length === 0) return
+  await doOrLog("garbage.not_deleted_at_once", { objects: objects.length }, async () => {
+    const prefixes = objects.map(({ prefix }) => prefix)
+    const unread = new Set(await listUnreadPrefixes(database, prefixes))
+    const gone = objects.filter(({ prefix }) => unread.has(prefix))
+    await env.MEDIA.delete(gone.map(({ objectKey }) => objectKey))
+    for (const { bundle, prefix } of gone) if (bundle) await deletePrefix(env.MEDIA, prefix)
+  })
 }
 
 async function collectPrefix(

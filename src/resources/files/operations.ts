@@ -84,7 +84,8 @@ const download = operation({
       found.member !== null ||
       (await findLargeMember(c.env.MEDIA, found.file, [name])) !== null
     if (!isThere) throw notFound("file")
-    return await answerLink(c, { fileId, name, asked, durationSeconds: durationOf(found.file) })
+    const { file } = found
+    return await answerLink(c, { file, name, asked, durationSeconds: durationOf(file) })
   },
 })
 

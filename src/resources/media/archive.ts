@@ -12,10 +12,12 @@ import type { ZipLayout } from "./zip.ts"
 /** Objects that are opened before their turn, so that small ones do not wait for each other. */
 const OPEN_AT_ONCE = 4
 
+type Archived = Pick<File, "name" | "objectKey" | "bundle" | "completedAt">
+
 /** Sends a series as a ZIP, made as it is sent; `headers` are those of every download. */
 export async function sendArchive(
   c: AppContext,
-  { name, objectKey, bundle, completedAt }: File,
+  { name, objectKey, bundle, completedAt }: Archived,
   headers: Headers,
 ): Promise<Response> {
   const members = bundle?.members ?? []

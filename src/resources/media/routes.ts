@@ -10,20 +10,20 @@ import { findPublished, findStored } from "../../storage/files.ts"
 import type { StoredFile } from "../../storage/files.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Link } from "../../storage/links.ts"
-import { namesOf, sendStored } from "./send.ts"
+import { namesOf, sendOpened, sendStored } from "./send.ts"
 
 /** Files behind signed links. */
 export const media = new Hono<App>()
 media.use(allowEveryOrigin)
 
 media.get("/:token/:name", async (c) => {
-  const link = await openLink(c)
-  const database = databaseOf(c.env, link.accountId)
-  const found = await findStored(database, link.fileId, namesOf(c))
+  const { opens, disposition, expiresAt } = await openLink(c)
+  const secondsLeft = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
+  const manner = { disposition, cacheControl: `private, max-age=${secondsLeft}` }
+  if (opens.kind !== "row") return await sendOpened(c, opens, manner)
+  const found = await findStored(databaseOf(c.env, opens.accountId), opens.fileId, namesOf(c))
   if (!found) throw notFound("file")
-  const secondsLeft = Math.max(0, Math.floor((link.expiresAt - Date.now()) / 1000))
-  const cacheControl = `private, max-age=${secondsLeft}`
-  return await sendStored(c, found, { disposition: link.disposition, cacheControl })
+  return await sendStored(c, found, manner)
 })
 
 guardMethods(media)

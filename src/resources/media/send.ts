@@ -1,22 +1,25 @@
 import { create as contentDisposition } from "content-disposition"
+import { memberName } from "../../contract/bundle.ts"
 import type { Member } from "../../contract/bundle.ts"
 import type { AppContext } from "../../http/request.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import { databaseOf } from "../../storage/database.ts"
-import { findFile, findLargeMember } from "../../storage/files.ts"
+import { findFile } from "../../storage/files.ts"
 import type { StoredFile } from "../../storage/files.ts"
-import type { Disposition } from "../../storage/links.ts"
+import { hashName } from "../../storage/links.ts"
+import type { Disposition, Opened } from "../../storage/links.ts"
 import { memberObjectKey } from "../../storage/objects.ts"
-import type { File } from "../../storage/schema/files.ts"
-import { wholeFile } from "../../storage/whole-rows.ts"
+import { readBundle, wholeFile } from "../../storage/whole-rows.ts"
 import { sendArchive } from "./archive.ts"
 import { parseRange } from "./range.ts"
 
-/** One object of R2 as it is sent. */
-type Medium = { name: string; objectKey: string; sizeBytes: number; contentType: string }
+/** One object of R2 as it is sent; where its size or type is not known, the object says it. */
+type Medium = { name: string; objectKey: string; sizeBytes?: number; contentType?: string }
 
 /** How a file is sent: shown or saved, and how long caches may keep it. */
 export type Manner = { disposition: Disposition; cacheControl: string }
+
+const DEFAULT_TYPE = "application/octet-stream"
 
 /** Media types that a browser may show as they are; others are saved, whatever the link says. */
 const SHOWN_TYPES =
@@ -33,50 +36,78 @@ export function namesOf(c: AppContext): string[] {
   return [c.req.param("name") ?? "", new URL(c.req.url).pathname.split("/").at(-1) ?? ""]
 }
 
+/** Sends what a link opens: a file, or what the request names of a bundle. */
+export async function sendOpened(
+  c: AppContext,
+  opens: Exclude<Opened, { kind: "row" }>,
+  manner: Manner,
+): Promise<Response> {
+  const { kind, objectKey } = opens
+  const names = namesOf(c)
+  const [name = ""] = names
+  const isNamed = kind !== "playlist" && (await hashName(name)) === opens.nameHash
+  if (kind === "file") {
+    if (!isNamed) throw notFound("file")
+    return await sendMedium(c, { ...opens, name }, manner)
+  }
+  if (kind === "playlist" || !isNamed) return await sendMember(c, objectKey, manner)
+  const bundle = await readBundle(c.env.MEDIA, opens.bundleObjectKey)
+  if (!bundle) throw notFound("file")
+  return await sendArchive(c, { ...opens, name, bundle }, sharedHeaders(manner))
+}
+
 /** Sends a stored file, or the member of a bundle that the request names. */
 export async function sendStored(
   c: AppContext,
-  found: StoredFile,
+  { file, member }: StoredFile,
   manner: Manner,
 ): Promise<Response> {
-  const { file } = found
-  const names = namesOf(c)
-  if (file.bundle?.kind === "series" && names[0] === file.name) {
+  const { name, objectKey, sizeBytes, contentType, bundle } = file
+  const [asked] = namesOf(c)
+  if (objectKey === null || sizeBytes === null) throw notFound("file")
+  if (bundle?.kind === "series" && asked === name) {
     const whole = await findFile(databaseOf(c.env, file.accountId), file.id)
     if (!whole) throw notFound("file")
     return await sendArchive(c, await wholeFile(c.env.MEDIA, whole.file), sharedHeaders(manner))
   }
-  const member = found.member ?? (await findLargeMember(c.env.MEDIA, file, names))
-  const medium = mediumOf(file, member)
-  if (!medium || (!file.bundle && file.name !== names[0])) throw notFound("file")
-  return await sendMedium(c, medium, manner)
+  if (bundle && !member) return await sendMember(c, objectKey, manner)
+  if (bundle && member) return await sendMedium(c, mediumOfMember(objectKey, member), manner)
+  if (asked !== name) throw notFound("file")
+  const type = contentType ?? DEFAULT_TYPE
+  return await sendMedium(c, { name, objectKey, sizeBytes, contentType: type }, manner)
 }
 
-/** A member of a bundle, or a file that is none. */
-function mediumOf(file: File, member: Omit<Member, "crc32"> | null): Medium | null {
-  const { name, objectKey, sizeBytes, contentType, bundle } = file
-  if (objectKey === null || sizeBytes === null) return null
-  if (!bundle) {
-    return { name, objectKey, sizeBytes, contentType: contentType ?? "application/octet-stream" }
+function mediumOfMember(objectKey: string, { name, size_bytes, content_type }: Member): Medium {
+  const key = memberObjectKey(objectKey, name)
+  return { name, objectKey: key, sizeBytes: size_bytes, contentType: content_type }
+}
+
+/** Sends the first member of a bundle that has one of the names of the request, as R2 has it. */
+async function sendMember(c: AppContext, objectKey: string, manner: Manner): Promise<Response> {
+  const names = [...new Set(namesOf(c))].filter((name) => memberName.safeParse(name).success)
+  for (const name of names) {
+    const sent = await trySending(c, { name, objectKey: memberObjectKey(objectKey, name) }, manner)
+    if (sent) return sent
   }
-  return (
-    member && {
-      name: member.name,
-      objectKey: memberObjectKey(objectKey, member.name),
-      sizeBytes: member.size_bytes,
-      contentType: member.content_type,
-    }
-  )
+  throw notFound("file")
 }
 
 async function sendMedium(c: AppContext, medium: Medium, manner: Manner): Promise<Response> {
-  const { objectKey, sizeBytes } = medium
-  const range = await readRange(c, objectKey, sizeBytes)
+  const sent = await trySending(c, medium, manner)
+  if (!sent) throw notFound("file")
+  return sent
+}
+
+/** Sends an object; null where it is gone. */
+async function trySending(c: AppContext, medium: Medium, manner: Manner): Promise<Response | null> {
+  const { objectKey } = medium
+  const range = await readRange(c, medium)
   const object = await c.env.MEDIA.get(objectKey, {
     onlyIf: preconditions(c),
     ...(range && { range: { offset: range.start, length: range.end - range.start + 1 } }),
   })
-  if (!object) throw notFound("file")
+  if (!object) return null
+  const sizeBytes = medium.sizeBytes ?? object.size
   const headers = headersOf(medium, object, manner)
   if (!("body" in object)) {
     const unchanged = c.req.header("if-none-match") ?? c.req.header("if-modified-since")
@@ -92,9 +123,12 @@ async function sendMedium(c: AppContext, medium: Medium, manner: Manner): Promis
 }
 
 /** The one range to send; null for the whole: no range, several, or one of another version. */
-async function readRange(c: AppContext, objectKey: string, sizeBytes: number) {
+async function readRange(c: AppContext, { objectKey, sizeBytes: known }: Medium) {
   const header = c.req.method === "GET" ? c.req.header("range") : undefined
-  const range = header === undefined ? null : parseRange(header, sizeBytes)
+  if (header === undefined) return null
+  const sizeBytes = known ?? (await c.env.MEDIA.head(objectKey))?.size
+  if (sizeBytes === undefined) return null
+  const range = parseRange(header, sizeBytes)
   if (range === null || !(await isSameVersion(c, objectKey))) return null
   if (range.start <= range.end) return range
   throw new Problem("range_not_satisfiable", `The file has ${sizeBytes} bytes.`, {
@@ -120,7 +154,9 @@ function preconditions(c: AppContext): Headers {
   return headers
 }
 
-function headersOf({ name, contentType }: Medium, object: R2Object, manner: Manner): Headers {
+function headersOf(medium: Medium, object: R2Object, manner: Manner): Headers {
+  const { name } = medium
+  const contentType = medium.contentType ?? object.httpMetadata?.contentType ?? DEFAULT_TYPE
   const shown: Disposition = SHOWN_TYPES.test(contentType) ? manner.disposition : "attachment"
   const headers = sharedHeaders(manner)
   headers.set("accept-ranges", "bytes")

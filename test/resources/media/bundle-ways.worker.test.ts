@@ -98,7 +98,8 @@ describe("a delete", () => {
     const redirect = await caller.call(url.replace("https://lathe.test/v1", ""))
     const link = redirect.headers.get("location") ?? ""
     expect((await ask(link, { method: "HEAD" })).status).toBe(200)
-    expect((await env.MEDIA.list({ prefix })).objects).toHaveLength(3)
+    // Its own object, two members and their list.
+    expect((await env.MEDIA.list({ prefix })).objects).toHaveLength(4)
     const path = what === "file" ? `/files/${id}` : `/commands/${task.jobId}`
     expect((await caller.call(path, { method: "DELETE" })).status).toBe(200)
     expect((await ask(link)).status).toBe(404)
