@@ -3,6 +3,7 @@ import type { Scope } from "../../src/scopes.ts"
 import { CliError } from "../local/cli-error.ts"
 
 const ANSWER_WITHIN_MS = 30_000
+const KEYS_OF_PAGE = 1000
 
 /** A service and the token of its operator routes. */
 export type Operator = { origin: string; token: string; isLocal: boolean }
@@ -39,8 +40,16 @@ export async function createKey(operator: Operator, wanted: NewKey): Promise<Cre
   return createdKey.parse(await ask(operator, "POST", "/operator/keys", wanted))
 }
 
+/** All keys, a page at a time. */
 export async function listKeys(operator: Operator): Promise<ListedKey[]> {
-  return z.array(listedKey).parse(await ask(operator, "GET", "/operator/keys"))
+  const keys: ListedKey[] = []
+  for (let before = ""; ; before = keys.at(-1)?.id ?? "") {
+    const query = new URLSearchParams({ limit: String(KEYS_OF_PAGE), ...(before && { before }) })
+    const answer = await ask(operator, "GET", `/operator/keys?${query.toString()}`)
+    const page = z.array(listedKey).parse(answer)
+    keys.push(...page)
+    if (page.length < KEYS_OF_PAGE) return keys
+  }
 }
 
 /** Makes a key in the place of another, which counts for an overlap yet. */

@@ -16,13 +16,14 @@ export async function insertDeadLetters(database: Database, letters: DeadLetter[
   )
 }
 
-/** Messages of all queues, newest first. */
+/** Messages of all queues, newest first, without their texts. */
 export async function listDeadLetters(
   database: Database,
   { offset, limit }: { offset: number; limit: number },
-): Promise<DeadLetter[]> {
+): Promise<Omit<DeadLetter, "body">[]> {
+  const { id, queue, receivedAt } = deadLetters
   return await database
-    .select()
+    .select({ id, queue, receivedAt })
     .from(deadLetters)
     .orderBy(desc(deadLetters.receivedAt), desc(deadLetters.id))
     .limit(limit)

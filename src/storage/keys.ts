@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNull, or, sql } from "drizzle-orm"
+import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm"
 import { DEFAULT_PLAN } from "../plans.ts"
 import type { HeldKey, Holder } from "../rpc.ts"
 import { HOLDER_COLUMNS, holderOf } from "./accounts.ts"
@@ -97,12 +97,19 @@ export async function findKeyOwner(database: Database, id: string): Promise<stri
   return row?.accountId ?? null
 }
 
-export async function listKeys(database: Database) {
+/** Keys of all accounts, newest first, those before an id where it is given. */
+export async function listKeys(
+  database: Database,
+  { limit, before }: { limit: number; before?: string | undefined },
+) {
+  const { name, plan } = accounts
   return await database
-    .select({ key: keys, account: accounts })
+    .select({ key: keys, account: { name, plan } })
     .from(keys)
     .innerJoin(accounts, eq(accounts.id, keys.accountId))
+    .where(before === undefined ? undefined : lt(keys.id, before))
     .orderBy(desc(keys.id))
+    .limit(limit)
 }
 
 /** Revokes a key; answers its hash, null where there is no such key. One already revoked stays so. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gte, lt, sql } from "drizzle-orm"
+import { and, desc, eq, getTableColumns, gte, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { keys } from "./schema/accounts.ts"
@@ -65,7 +65,7 @@ export async function listUsage(
   { since, limit }: { since: string; limit: number },
 ): Promise<DayOfKey[]> {
   const { accountId: _accountId, keyId: _keyId, ...amounts } = getTableColumns(usageDays)
-  return await database
+  const rows = await database
     .select({
       ...amounts,
       keyId: sql<string | null>`nullif(${usageDays.keyId}, '')`,
@@ -74,8 +74,15 @@ export async function listUsage(
     .from(usageDays)
     .leftJoin(keys, and(eq(keys.id, usageDays.keyId), eq(keys.accountId, accountId)))
     .where(and(eq(usageDays.accountId, accountId), gte(usageDays.day, since)))
-    .orderBy(desc(usageDays.day), asc(usageDays.keyId))
+    .orderBy(desc(usageDays.day), desc(usageDays.keyId))
     .limit(limit)
+  return rows.toSorted(byDayAndKey)
+}
+
+/** The newest day first, and keys of a day by their ids. */
+function byDayAndKey(one: DayOfKey, other: DayOfKey): number {
+  if (one.day !== other.day) return one.day < other.day ? 1 : -1
+  return (one.keyId ?? "") < (other.keyId ?? "") ? -1 : 1
 }
 
 /** Deletes what all accounts used before a day. */

@@ -20,6 +20,8 @@ import { requireOperator } from "../operator.ts"
 
 const PATH = "/operate/dead-letters"
 const PAGE_SIZE = 50
+/** No more are kept. */
+const OFFSET_MAX = 1000
 const LEAD =
   "Messages that were tried too often. What they were about is not lost: the sweep, which runs each minute, finds open jobs and due webhooks by themselves and sends another message. Each is kept for 30 days, the newest 1000 of them."
 
@@ -27,7 +29,8 @@ const LEAD =
 export const operateDeadLetters = new Hono<Pages>()
 
 operateDeadLetters.get(PATH, requireOperator, async (c) => {
-  const offset = Math.max(0, Number.parseInt(c.req.query("offset") ?? "0", 10) || 0)
+  const asked = Number.parseInt(c.req.query("offset") ?? "0", 10) || 0
+  const offset = Math.min(Math.max(0, asked), OFFSET_MAX)
   const found = await listDeadLetters(directoryOf(c.env), { offset, limit: PAGE_SIZE + 1 })
   const hasMore = found.length > PAGE_SIZE
   return showPage(

@@ -1,6 +1,6 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { readJson, readOptionalJson } from "../../http/request.ts"
+import { parseBody, publicOrigin, readJson, readOptionalJson } from "../../http/request.ts"
 import type { App } from "../../http/request.ts"
 import {
   keyExpiry,
@@ -19,7 +19,14 @@ import { accountName, planNameOf } from "./fields.ts"
 /** The operator's routes to keys. */
 export const keys = new Hono<App>()
 
+const LIMIT = { byDefault: 100, max: 1000 }
+
 const rotation = z.strictObject({ overlap_seconds: overlapSeconds })
+
+const pageQuery = z.strictObject({
+  limit: z.coerce.number("expected a number").int().min(1).max(LIMIT.max).default(LIMIT.byDefault),
+  before: z.string().optional(),
+})
 
 keys.post("/", async (c) => {
   const plan = await planNameOf(c.env)
@@ -42,7 +49,13 @@ keys.post("/", async (c) => {
 })
 
 keys.get("/", async (c) => {
-  const rows = await listKeys(directoryOf(c.env))
+  const page = parseBody(pageQuery, c.req.query())
+  const rows = await listKeys(directoryOf(c.env), page)
+  const last = rows.length === page.limit ? rows.at(-1)?.key.id : undefined
+  if (last !== undefined) {
+    const query = new URLSearchParams({ limit: String(page.limit), before: last })
+    c.header("link", `<${publicOrigin(c)}/operator/keys?${query.toString()}>; rel="next"`)
+  }
   return c.json(
     rows.map(({ key, account }) => ({
       ...viewKey(key),
