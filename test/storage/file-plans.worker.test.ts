@@ -2,7 +2,8 @@ import { expect, it } from "vitest"
 import { newId } from "../../src/ids.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import type { AccountDatabase } from "../../src/storage/database.ts"
-import { findFile, findFiles } from "../../src/storage/files.ts"
+import { findFile, findFiles, findJobWithFiles } from "../../src/storage/files.ts"
+import { listUnreadPrefixes } from "../../src/storage/garbage.ts"
 import { listAccountsWithOpenJobs } from "../../src/storage/jobs.ts"
 import {
   listLostInputs,
@@ -18,6 +19,12 @@ import { plansOf, SCAN_OF_TABLE, watchedEnv } from "../support/watched-database.
 const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
   ["a File", "sqlite_autoindex_files_1", (own) => findFile(own, newId())],
   ["Files that inputs name", "sqlite_autoindex_files_1", (own) => findFiles(own, [newId()])],
+  ["an output of a job", "files_of_job", (own) => findJobWithFiles(own, newId(), "a.srt")],
+  [
+    "garbage that no task reads",
+    "task_inputs_of_file",
+    (own) => listUnreadPrefixes(own.sql, ["a/", "b/"]),
+  ],
   ["the inputs of a job", "sqlite_autoindex_task_inputs_1", (own) => readSnapshot(own, newId())],
   ["open tasks", "tasks_open", (own) => listOpenIds(own, { after: "", limit: 10 })],
   [

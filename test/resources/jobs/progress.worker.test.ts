@@ -56,6 +56,18 @@ describe("the progress of a job that runs", () => {
     expect(await read(task)).not.toHaveProperty("progress_detail")
   })
 
+  it.each(["jobs", "commands"])("is its own in the list of %s", async (room) => {
+    const tasks = [await start(), await start(), await start()]
+    for (const [index, task] of tasks.entries()) {
+      if (index > 0) await report(task, { kind: "progress", percent: 10 * index })
+    }
+    const listed = await (await caller.call(`/${room}?limit=3`)).json<{ id: string }[]>()
+    const [none, ten, twenty] = tasks.map(({ jobId }) => listed.find(({ id }) => id === jobId))
+    expect(ten).toMatchObject({ progress: 10 })
+    expect(twenty).toMatchObject({ progress: 20 })
+    expect(none).not.toMatchObject({ progress: 10 })
+  })
+
   it("that is told in words that are none is refused", async () => {
     const task = await start()
     const detail = { ...DETAIL, frame: -1 }
