@@ -71,7 +71,9 @@ async function fitResult(
 ): Promise<Transition["job"]> {
   const { result } = set
   if (!result) return set
-  const lengthMax = result.metadata ? WHOLE_TEXT_LENGTH_MAX : undefined
+  const hasMembers = result.outputs.some(({ files }) => files !== undefined)
+  // Members of bundles are shown by single records alone, and may be many.
+  const lengthMax = hasMembers ? 0 : result.metadata && WHOLE_TEXT_LENGTH_MAX
   const resultObjectKey = await writeValue(writer, prefix, result, lengthMax)
   if (resultObjectKey === null) return set
   return { ...set, result: headOfResult(result), resultObjectKey }
@@ -96,7 +98,6 @@ async function fitFile(
   const { probe, bundle } = set
   const [probeObjectKey, bundleObjectKey] = await Promise.all([
     probe ? writeValue(writer, prefix, probe) : null,
-    // Their members are read by archives and single records alone, and may be many.
     bundle ? writeValue(writer, prefix, bundle, 0) : null,
   ])
   const { members: _, ...head } = bundle ?? {}

@@ -128,7 +128,7 @@ export type JobResult = {
     isIntermediate?: boolean
     /** The member of a bundle that a player begins with. */
     playlist?: string
-    /** The members of a bundle; lists leave them out where they are many. */
+    /** The members of a bundle, which rows and lists do without. */
     files?: Omit<Member, "crc32">[]
   }[]
   /** Whether what its tools said is kept with a task of it, also of a job that failed. */
