@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../src/ids.ts"
+import { UNLISTED_KINDS } from "../../src/kinds/registry.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import type { AccountDatabase } from "../../src/storage/database.ts"
 import { findDelivery, insertDelivery, listDeliveries } from "../../src/storage/deliveries.ts"
@@ -49,6 +50,10 @@ const LISTS: [string, string, Ask][] = [
     (own, page) => listDeliveries(own, page, { jobId: newId(), state: "failed" }),
   ],
 ]
+
+it("the jobs that no list has are those that the index of lists leaves out", () => {
+  expect(UNLISTED_KINDS).toEqual(["metadata"])
+})
 
 describe("the list of", () => {
   it.each(LISTS)("%s is read by the index %s, without a scan or sorting", async (_, index, ask) => {

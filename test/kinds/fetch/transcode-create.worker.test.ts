@@ -194,7 +194,9 @@ describe("a body of POST /fetch in the Job form", () => {
     expect((await readProblem(keyed)).message).toMatch(/^Idempotency-Key: /)
     const asked = await caller.call("/fetch?nonsense=1", { method: "POST", headers, body })
     expect(asked.status).toBe(400)
-    expect((await readProblem(asked)).message).toMatch(/^nonsense: there is no such query parameter/)
+    expect((await readProblem(asked)).message).toMatch(
+      /^nonsense: there is no such query parameter/,
+    )
   })
 
   it("is one only by its fields: another body is refused with a 422", async () => {
