@@ -27,6 +27,7 @@ import { benchShort } from "./bench/short/short.ts"
 import { benchStart } from "./bench/start.ts"
 import { benchSubmit } from "./bench/submit.ts"
 import { benchTranscribe } from "./bench/transcribe/transcribe.ts"
+import { benchUnknownKeys } from "./bench/unknown-keys.ts"
 import { benchUpload } from "./bench/upload.ts"
 import { benchWebhook } from "./bench/webhook.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
@@ -68,6 +69,7 @@ const memorySeconds = Number(options.seconds ?? MEMORY_SECONDS)
 
 const benches: Bench[] = [
   { name: "auth", run: benchAuth },
+  { name: "keys", run: benchUnknownKeys, isOnlyNamed: true },
   { name: "submit", run: benchSubmit },
   { name: "start", run: benchStart },
   { name: "idle", run: benchIdle, isOnlyNamed: true },

@@ -19,6 +19,8 @@ export type Env = Record<keyof Settings, string | undefined> &
     DISPATCHER: DurableObjectNamespace<DispatcherRpc>
     POOL: DurableObjectNamespace<PoolRpc>
     RATE_LIMITER: DurableObjectNamespace<RateLimiterRpc>
+    /** Counts refused keys by the address that sent them. */
+    REFUSED_KEYS: RateLimit
     /** The way to a runner that is a plain process, where users' URLs take another one. */
     RUNNER?: Fetcher
     /** The way to the stores of S3_SOURCES, and to nothing else, where users' URLs take another one. */

@@ -13,6 +13,7 @@ import type { RuntimeRecord } from "../local/runtime-record.ts"
 import { adapt } from "./adapt.ts"
 import { bundleD1, replaceD1 } from "./d1.ts"
 import { patchMiniflare } from "./miniflare-patch.ts"
+import { bundleRateLimit, replaceRateLimits } from "./rate-limit.ts"
 import { findWorkerd } from "./find-workerd.ts"
 import { logPatch } from "./log-patch.ts"
 import { r2Patch } from "./r2-patch.ts"
@@ -55,15 +56,16 @@ export async function buildRuntime(folder: string): Promise<RuntimeBuild> {
   // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
   const { vars: variables } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
   const names = [...Object.keys(variables), ...settingNames, ...workerSecretNames]
-  const d1 = await bundleD1()
-  const { config, disks } = adapt(replaceD1(captured, d1), names)
+  const [d1, rateLimit] = await Promise.all([bundleD1(), bundleRateLimit()])
+  const own = replaceRateLimits(replaceD1(captured, d1), rateLimit)
+  const { config, disks } = adapt(own, names)
   for (const module of (config.extensions ?? []).flatMap(({ modules = [] }) => modules)) {
     if (module.name === ZOD) module.esModule = await shrinkZod(module.esModule ?? "")
   }
   return {
     config: serializeConfig(config),
     record: { program: findWorkerd(), disks, variables, migrations: readMigrations("migrations") },
-    inputs: [...inputs, ...d1.inputs, "wrangler.toml"],
+    inputs: [...inputs, ...d1.inputs, ...rateLimit.inputs, "wrangler.toml"],
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { crc32 } from "node:zlib"
 import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
 import { POOLS } from "../../src/runner/pools.ts"
@@ -37,6 +38,7 @@ const config = z.looseObject({
     }),
   ),
   r2_buckets: z.array(z.looseObject({ bucket_name: z.string() })),
+  ratelimits: z.array(z.looseObject({ name: z.string(), namespace_id: z.string() })),
   analytics_engine_datasets: z.array(z.looseObject({ dataset: z.string() })),
   queues: z.looseObject({
     producers: z.array(z.looseObject({ queue: z.string() })),
@@ -84,6 +86,11 @@ export function deriveConfig(deployment: {
     r2_buckets: source.r2_buckets.map((bucket) => ({
       ...bucket,
       bucket_name: renamed(bucket.bucket_name, name),
+    })),
+    ratelimits: source.ratelimits.map((one) => ({
+      ...one,
+      // A number is all that tells the counts of a deployment from those of another.
+      namespace_id: String(crc32(`${name} ${one.name}`)),
     })),
     analytics_engine_datasets: source.analytics_engine_datasets.map((one) => ({
       ...one,

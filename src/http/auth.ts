@@ -9,6 +9,7 @@ import type { Allowance, Caller, RateLimiterRpc } from "../rpc.ts"
 import { databaseOf } from "../storage/database.ts"
 import { publicOrigin } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
+import { mayBeKey, noteAccepted, noteRefused } from "./key-check.ts"
 import { describeAbsent, describeMalformed, NOT_VALID } from "./key-advice.ts"
 import { Problem } from "./problem.ts"
 import { requireAllowance } from "./rate-limit.ts"
@@ -53,29 +54,33 @@ async function identify(c: AppContext): Promise<Identified> {
   if (!user) throw refused(describeAbsent(c))
   const limiterName = userLimiterName(user.userId)
   const { caller } = user
-  const allowance = await askLimiter(c, limiterName, (limiter) => limiter.takeFor(caller))
+  const allowance = await unlessLost(() => limiterOf(c, limiterName).takeFor(caller))
   return { allowance, limiterName }
 }
 
 async function identifyKey(c: AppContext, key: string): Promise<Identified> {
   if (!hasKeyShape(key)) throw refused(describeMalformed(key))
   const hash = await hashKey(key)
-  const allowance = await askLimiter(c, hash, (limiter) => limiter.take(hash))
-  if (!allowance) throw refused(NOT_VALID)
+  const asked = { env: c.env, headers: c.req.raw.headers, key, hash }
+  const allowance = await unlessLost(async () => {
+    return (await mayBeKey(asked)) ? await limiterOf(c, hash).take(hash) : null
+  })
+  if (!allowance) {
+    await noteRefused(asked)
+    throw refused(NOT_VALID)
+  }
+  noteAccepted(hash)
   return { allowance, limiterName: hash }
 }
 
 const RETRY_AFTER_SECONDS = 1
 
-/** Asks what counts a caller's requests; 503 where nothing can be said of them. */
-async function askLimiter<Answer>(
-  { env }: AppContext,
-  name: string,
-  ask: (limiter: DurableObjectStub<RateLimiterRpc>) => Promise<Answer>,
-): Promise<Answer> {
+/** What is known of a caller; 503 where nothing can be said. */
+async function unlessLost<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
-    return await ask(env.RATE_LIMITER.getByName(name))
+    return await ask()
   } catch (error) {
+    if (error instanceof Problem) throw error
     logError("limiter.lost", { error: String(error) })
     throw new Problem("unavailable", "Your key cannot be checked at the moment; ask again soon.", {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -83,6 +88,10 @@ async function askLimiter<Answer>(
       cause: error,
     })
   }
+}
+
+function limiterOf({ env }: AppContext, name: string): DurableObjectStub<RateLimiterRpc> {
+  return env.RATE_LIMITER.getByName(name)
 }
 
 async function findUser(c: AppContext): Promise<{ userId: string; caller: Caller } | null> {
@@ -103,7 +112,7 @@ function isSameOrigin(c: AppContext): boolean {
 /** Whether who made the request may still do so: keys are revoked, users sign out, accounts end. */
 async function isStillCaller(c: AppContext): Promise<boolean> {
   const hash = c.get("limiterName")
-  if (c.get("key")) return await c.env.RATE_LIMITER.getByName(hash).isValid(hash)
+  if (c.get("key")) return await limiterOf(c, hash).isValid(hash)
   if (own.has(c.req.raw)) return true
   const user = await findUser(c)
   return user !== null && !user.caller.account.isSuspended
@@ -135,7 +144,7 @@ export async function* whileStillCaller<Value>(
 
 /** Resolves when a caller's key may count no more; a user is asked for at each value alone. */
 async function untilDoubted(c: AppContext): Promise<void> {
-  const limiter = c.env.RATE_LIMITER.getByName(c.get("limiterName"))
+  const limiter = limiterOf(c, c.get("limiterName"))
   if (c.get("key")) await limiter.untilForgotten(DOUBT_MS).catch(() => scheduler.wait(DOUBT_MS))
   else await new Promise(() => undefined)
 }

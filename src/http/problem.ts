@@ -28,7 +28,7 @@ export const PROBLEMS = {
   expectation_failed: { status: 417, title: "The Expect header cannot be met" },
   misdirected_request: { status: 421, title: "The host is not one of this service" },
   unprocessable: { status: 422, title: "Fields of the request cannot be used" },
-  rate_limit_exceeded: { status: 429, title: "The key made too many requests" },
+  rate_limit_exceeded: { status: 429, title: "The key, or its address, made too many requests" },
   job_limit_exceeded: { status: 429, title: "The account has as many jobs waiting as it may" },
   fetch_limit_exceeded: { status: 429, title: "The account brought in as much as it may today" },
   too_many_uploads: { status: 429, title: "The key has too many uploads open" },

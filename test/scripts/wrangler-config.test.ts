@@ -61,6 +61,7 @@ function namesOf(derived: Config): string[] {
     derived.analytics_engine_datasets.map(({ dataset }) => dataset),
     derived.containers.map(({ name }) => name),
     derived.d1_databases.map(({ database_name }) => database_name),
+    derived.ratelimits.map(({ namespace_id }) => namespace_id),
     derived.r2_buckets.map(({ bucket_name }) => bucket_name),
     queuesOf(derived),
   ].flat()

@@ -1,4 +1,5 @@
-import { hashKey, makeKey, prefixOf } from "../../crypto/api-key.ts"
+import { hashKey, makeOwnKey, prefixOf } from "../../crypto/api-key.ts"
+import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { newId } from "../../ids.ts"
 import type { Scope } from "../../scopes.ts"
@@ -22,7 +23,7 @@ export async function issueKey(
   { accountName, plan, ...facts }: { accountName: string; plan: string | undefined } & KeyFacts,
 ): Promise<MadeKey & { account: Account }> {
   const newAccountId = newId()
-  const made = await newKey(newAccountId, facts)
+  const made = await newKey(env, newAccountId, facts)
   const account = await createKey(directoryOf(env), {
     key: made.row,
     accountName,
@@ -35,8 +36,12 @@ export async function issueKey(
 }
 
 /** Makes a key of an account; null where it has as many as it may. */
-export async function addKey(database: AccountDatabase, facts: KeyFacts): Promise<MadeKey | null> {
-  const made = await newKey(database.accountId, facts)
+export async function addKey(
+  env: Env,
+  database: AccountDatabase,
+  facts: KeyFacts,
+): Promise<MadeKey | null> {
+  const made = await newKey(env, database.accountId, facts)
   return (await insertKey(database, made.row)) ? made : null
 }
 
@@ -60,6 +65,7 @@ export async function rotateKey(
   const { name, scopes, createdAt, expiresAt } = before
   const lifeMs = expiresAt === null ? null : expiresAt - createdAt
   const made = await newKey(
+    env,
     database.accountId,
     { name, scopes, expiresAt: lifeMs === null ? null : now + lifeMs },
     now,
@@ -90,8 +96,13 @@ function judgeRotation(
   return expiresAt !== null && expiresAt <= now ? "expired" : null
 }
 
-async function newKey(accountId: string, facts: KeyFacts, now = Date.now()): Promise<MadeKey> {
-  const key = makeKey()
+async function newKey(
+  env: Env,
+  accountId: string,
+  facts: KeyFacts,
+  now = Date.now(),
+): Promise<MadeKey> {
+  const key = await makeOwnKey(settingsOf(env).LATHE_SECRET)
   const row = {
     id: newId(),
     accountId,

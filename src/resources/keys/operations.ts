@@ -85,7 +85,7 @@ export const keyOperations: Operation[] = [
     errors: ["key_limit_exceeded", ...BODY_ERRORS],
     async handle(c) {
       const { name, scopes, expires_at: expiresAt } = await readJson(c, newKey)
-      const added = await addKey(c.get("database"), { name, scopes, expiresAt })
+      const added = await addKey(c.env, c.get("database"), { name, scopes, expiresAt })
       if (!added) throw tooManyKeys()
       return show(c, added)
     },

@@ -1,0 +1,148 @@
+import { listDurableObjectIds } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { describe, expect, it } from "vitest"
+import { hashKey, isOwnKey, makeKey } from "../../src/crypto/api-key.ts"
+import { ask, askOperator, makeCaller } from "../support/caller.ts"
+import { countTrips } from "../support/counted-trips.ts"
+import { readProblem } from "../support/problem.ts"
+
+/** Of REFUSED_KEYS in wrangler.toml, and of look-ups at once. */
+const LIMIT = 100
+const CROWD = 300
+
+let addresses = 0
+
+/** An address that nobody had before. */
+function newAddress(): string {
+  addresses += 1
+  return `192.0.2.${addresses}`
+}
+
+async function askFrom(address: string, key: string): Promise<Response> {
+  const headers = { "x-api-key": key, "cf-connecting-ip": address }
+  return await ask("/v1/files", { headers })
+}
+
+async function statusFrom(address: string, key: string): Promise<number> {
+  const answer = await askFrom(address, key)
+  await answer.body?.cancel()
+  return answer.status
+}
+
+/** Sends keys until they are limited; answers how many were not, each of which was a 401. */
+async function shut(address: string, key?: string): Promise<number> {
+  // A minute may begin meanwhile.
+  for (let sent = 0; sent <= 2 * LIMIT; sent += 1) {
+    const status = await statusFrom(address, key ?? makeKey())
+    if (status === 429) return sent
+    expect(status).toBe(401)
+  }
+  throw new Error("nothing was limited")
+}
+
+/** A key of the form that keys had before they were marked, with its account. */
+async function makeOldKey(account: string): Promise<string> {
+  const { id } = await makeCaller(account)
+  const key = makeKey()
+  await env.DB.prepare("update keys set hash = ? where id = ?")
+    .bind(await hashKey(key), id)
+    .run()
+  return key
+}
+
+describe("keys that nobody made", () => {
+  it("are refused, and from one address limited by the minute", async () => {
+    const address = newAddress()
+    expect(await shut(address)).toBeGreaterThanOrEqual(LIMIT)
+    const answer = await askFrom(address, makeKey())
+    const seconds = Number(answer.headers.get("retry-after"))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(60)
+    expect(answer.headers.has("ratelimit")).toBe(false)
+    expect(await readProblem(answer)).toMatchObject({
+      code: "rate_limit_exceeded",
+      error: { retry_after: seconds },
+      message: expect.stringContaining("not valid came from your address"),
+    })
+    expect(await statusFrom(newAddress(), makeKey())).toBe(401)
+  })
+
+  it("have no object, and no look-up where they were looked up or their address is limited", async () => {
+    const address = newAddress()
+    const key = makeKey()
+    const first = await countTrips(async () => void (await askFrom(address, key)))
+    expect(first).toEqual(["select keys"])
+    const again = await countTrips(async () => void (await askFrom(newAddress(), key)))
+    expect(again).toEqual([])
+    await shut(address)
+    const limited = await countTrips(async () => void (await askFrom(address, makeKey())))
+    expect(limited).toEqual([])
+    const ids = await listDurableObjectIds(env.RATE_LIMITER)
+    const own = env.RATE_LIMITER.idFromName(await hashKey(key))
+    expect(ids.some((id) => id.equals(own))).toBe(false)
+  })
+
+  it("that come at once cost so many look-ups at most", async () => {
+    const address = newAddress()
+    let statuses: number[] = []
+    const trips = await countTrips(async () => {
+      const asked = Array.from({ length: CROWD }, () => statusFrom(address, makeKey()))
+      statuses = await Promise.all(asked)
+    })
+    expect(trips.length).toBeLessThanOrEqual(2 * LIMIT)
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(
+      CROWD - 2 * LIMIT,
+    )
+  })
+
+  it("are counted together of a network of IPv6", async () => {
+    await shut("2001:db8:1:2::1")
+    expect(await statusFrom("2001:db8:1:2:ffff::9", makeKey())).toBe(429)
+    expect(await statusFrom("2001:db8:1:3::1", makeKey())).toBe(401)
+  })
+})
+
+describe("who shares an address with keys that nobody made", () => {
+  it("passes with a key of this service, also with one that was not seen before", async () => {
+    const address = newAddress()
+    const seen = await makeCaller("seen before")
+    expect(await statusFrom(address, seen.key)).toBe(200)
+    await shut(address)
+    const fresh = await makeCaller("not seen before")
+    expect(await isOwnKey(env.LATHE_SECRET ?? "", fresh.key)).toBe(true)
+    expect(await statusFrom(address, seen.key)).toBe(200)
+    expect(await statusFrom(address, fresh.key)).toBe(200)
+  })
+
+  it("passes with a key from before keys were marked, if it was seen lately", async () => {
+    const address = newAddress()
+    const [seen, other] = [await makeOldKey("old and seen"), await makeOldKey("old")]
+    expect(await statusFrom(address, seen)).toBe(200)
+    await shut(address)
+    expect(await statusFrom(address, seen)).toBe(200)
+    expect(await statusFrom(address, other)).toBe(429)
+    expect(await statusFrom(newAddress(), other)).toBe(200)
+  })
+})
+
+describe("a key that was revoked", () => {
+  it("is refused without its object the next time, and counts for its address", async () => {
+    const address = newAddress()
+    const { id, key } = await makeCaller("revoked and counted")
+    expect(await statusFrom(address, key)).toBe(200)
+    await askOperator(`/keys/${id}`, { method: "DELETE" })
+    expect(await statusFrom(address, key)).toBe(401)
+    const trips = await countTrips(async () => {
+      expect(await shut(address, key)).toBeGreaterThanOrEqual(LIMIT - 1)
+    })
+    expect(trips.filter((trip) => trip === "select keys")).toEqual([])
+  })
+})
+
+describe("the mark of a key", () => {
+  it("is of the secret of its service", async () => {
+    const { key } = await makeCaller("marked")
+    expect(await isOwnKey("another secret of another service", key)).toBe(false)
+    expect(await isOwnKey(env.LATHE_SECRET ?? "", makeKey())).toBe(false)
+  })
+})
