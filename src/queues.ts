@@ -2,6 +2,7 @@ import { z } from "zod"
 import { prepareLog } from "./env.ts"
 import type { Env } from "./env.ts"
 import { logError } from "./log.ts"
+import { dispatcherOf } from "./placement.ts"
 import type { JobMessage } from "./pipeline/dispatch/job-messages.ts"
 import { keepDeadLetters } from "./pipeline/upkeep/dead-letters.ts"
 import { deliver } from "./pipeline/webhooks/deliver.ts"
@@ -55,7 +56,7 @@ async function acceptJobs(batch: MessageBatch, env: Env): Promise<void> {
     [...byAccount].map(async ([accountId, received]) => {
       try {
         const tasks = received.flatMap((each) => each.tasks)
-        await env.DISPATCHER.getByName(accountId).accept(accountId, tasks)
+        await dispatcherOf(env, accountId).accept(accountId, tasks)
       } catch (error) {
         logError("queue.accept_failed", { error: String(error) })
         for (const { message } of received) message.retry()

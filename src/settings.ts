@@ -4,6 +4,7 @@ import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/prot
 import { ytdlpVersion } from "./contract/ytdlp-version.ts"
 import { corsOrigins } from "./cors-origins.ts"
 import { judgeCookies } from "./kinds/fetch/cookies.ts"
+import { REGION_NAMES } from "./regions.ts"
 import { INSTANCE_TYPES } from "./runner/instance-types.ts"
 import { describeS3Issue, s3Sources } from "./s3-sources.ts"
 import { judgeSignInProviders } from "./sign-in-providers.ts"
@@ -21,6 +22,11 @@ export const settings = z.object({
   OPERATOR_TOKEN: z.string().min(32),
   /** Where the service is reached from outside, without /v1; the request's own origin by default. */
   PUBLIC_ORIGIN: z.url().optional(),
+  /**
+   * Where the database, the media, the objects and the containers of a deployment are made; where the
+   * first caller is, if it names none. What there is stays where it is.
+   */
+  REGION: z.enum(REGION_NAMES, `expected one of ${REGION_NAMES.join(", ")}`).optional(),
   /** Origin of a runner that is a plain process; without it runners are containers. */
   RUNNER_ORIGIN: z.url().optional(),
   /** The bearer token of the plain runner; the start script makes it. */

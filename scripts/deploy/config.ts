@@ -3,7 +3,9 @@ import { join, resolve } from "node:path"
 import { crc32 } from "node:zlib"
 import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
+import { REGIONS } from "../../src/regions.ts"
 import { POOLS } from "../../src/runner/pools.ts"
+import { settings } from "../../src/settings.ts"
 import { writeStateFile } from "../local/state-folder.ts"
 import type { WorkerVariables } from "./settings.ts"
 
@@ -24,6 +26,7 @@ const container = z.looseObject({
   image_vars: z.record(z.string(), z.string()).optional(),
   instance_type: z.json().optional(),
   max_instances: z.number().optional(),
+  constraints: z.looseObject({ regions: z.array(z.string()).optional() }).optional(),
 })
 
 const config = z.looseObject({
@@ -124,6 +127,17 @@ export function queuesOf({ queues: { producers, consumers } }: Config): string[]
   return [...new Set(names)]
 }
 
+/** The region of a deployment's settings; null where they name none. */
+export function regionOf(vars: WorkerVariables) {
+  const { data } = settings.shape.REGION.safeParse(vars["REGION"])
+  return data === undefined ? null : REGIONS[data]
+}
+
+/** Whether the databases of a deployment have replicas, as Cloudflare words it. */
+export function replicasOf(vars: WorkerVariables): "auto" | "disabled" {
+  return vars["D1_REPLICAS"] === "disabled" ? "disabled" : "auto"
+}
+
 /** Writes a configuration to a file for wrangler; returns its path. */
 export function writeConfig(stateDir: string, name: string, value: Config): string {
   const names = ["deploy", name, "wrangler.json"]
@@ -145,6 +159,7 @@ function deriveContainer(
   const instances = pool && vars[pool.instances]
   const { image_build_context: context, image_vars: imageVars } = source
   const models = pool === POOLS.speech ? speechModels(vars) : {}
+  const region = regionOf(vars)
   const imagePath = resolve(CLONE, source.image)
   return {
     ...source,
@@ -154,6 +169,7 @@ function deriveContainer(
     ...(Object.keys(models).length > 0 && { image_vars: { ...imageVars, ...models } }),
     ...(type !== undefined && { instance_type: type }),
     ...(instances !== undefined && { max_instances: Number(instances) }),
+    ...(region && { constraints: { ...source.constraints, regions: [region.containers] } }),
   }
 }
 

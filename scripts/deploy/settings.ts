@@ -24,6 +24,8 @@ const serviceSettings = settings.omit({
 const deploymentSettings = z.object({
   /** Host name of a zone in the account; the service answers there and not on workers.dev. */
   LATHE_DOMAIN: z.string().regex(/^([a-z0-9-]+\.)+[a-z]{2,}$/, "expected a host name"),
+  /** Whether Cloudflare keeps replicas of the databases near callers; it does by default. */
+  D1_REPLICAS: z.enum(["auto", "disabled"], "expected auto or disabled"),
 })
 
 const shape = { ...serviceSettings.shape, ...deploymentSettings.shape }

@@ -5,7 +5,8 @@ import { sha256 } from "../crypto/sha256.ts"
 import { limitsOf, settingsOf } from "../env.ts"
 import { logError } from "../log.ts"
 import { userLimiterName } from "../rpc.ts"
-import type { Allowance, Caller, RateLimiterRpc } from "../rpc.ts"
+import type { Allowance, Caller } from "../rpc.ts"
+import { limiterOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
 import { publicOrigin } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
@@ -54,7 +55,7 @@ async function identify(c: AppContext): Promise<Identified> {
   if (!user) throw refused(describeAbsent(c))
   const limiterName = userLimiterName(user.userId)
   const { caller } = user
-  const allowance = await unlessLost(() => limiterOf(c, limiterName).takeFor(caller))
+  const allowance = await unlessLost(() => limiterOf(c.env, limiterName).takeFor(caller))
   return { allowance, limiterName }
 }
 
@@ -63,7 +64,7 @@ async function identifyKey(c: AppContext, key: string): Promise<Identified> {
   const hash = await hashKey(key)
   const asked = { env: c.env, headers: c.req.raw.headers, key, hash }
   const allowance = await unlessLost(async () => {
-    return (await mayBeKey(asked)) ? await limiterOf(c, hash).take(hash) : null
+    return (await mayBeKey(asked)) ? await limiterOf(c.env, hash).take(hash) : null
   })
   if (!allowance) {
     await noteRefused(asked)
@@ -90,10 +91,6 @@ async function unlessLost<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-function limiterOf({ env }: AppContext, name: string): DurableObjectStub<RateLimiterRpc> {
-  return env.RATE_LIMITER.getByName(name)
-}
-
 async function findUser(c: AppContext): Promise<{ userId: string; caller: Caller } | null> {
   const signedIn = await findSignedIn(c.env, publicOrigin(c), c.req.raw.headers)
   if (!signedIn) return null
@@ -112,7 +109,7 @@ function isSameOrigin(c: AppContext): boolean {
 /** Whether who made the request may still do so: keys are revoked, users sign out, accounts end. */
 async function isStillCaller(c: AppContext): Promise<boolean> {
   const hash = c.get("limiterName")
-  if (c.get("key")) return await limiterOf(c, hash).isValid(hash)
+  if (c.get("key")) return await limiterOf(c.env, hash).isValid(hash)
   if (own.has(c.req.raw)) return true
   const user = await findUser(c)
   return user !== null && !user.caller.account.isSuspended
@@ -144,7 +141,7 @@ export async function* whileStillCaller<Value>(
 
 /** Resolves when a caller's key may count no more; a user is asked for at each value alone. */
 async function untilDoubted(c: AppContext): Promise<void> {
-  const limiter = limiterOf(c, c.get("limiterName"))
+  const limiter = limiterOf(c.env, c.get("limiterName"))
   if (c.get("key")) await limiter.untilForgotten(DOUBT_MS).catch(() => scheduler.wait(DOUBT_MS))
   else await new Promise(() => undefined)
 }

@@ -1,4 +1,5 @@
 import { logError } from "../log.ts"
+import { limiterOf } from "../placement.ts"
 import { Problem } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 
@@ -17,7 +18,7 @@ export async function withUploadPlace<Value>(
   c: AppContext,
   receive: () => Promise<Value>,
 ): Promise<Value> {
-  const limiter = c.env.RATE_LIMITER.getByName(c.get("limiterName"))
+  const limiter = limiterOf(c.env, c.get("limiterName"))
   const id = c.get("requestId")
   if (!(await limiter.beginUpload(id))) throw tooMany()
   function renew(): void {

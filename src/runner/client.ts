@@ -3,6 +3,7 @@ import { taskAccepted } from "../contract/task.ts"
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
+import { placeOf } from "../placement.ts"
 import { logError } from "../log.ts"
 import type { RunnerAnswer } from "../rpc.ts"
 import { poolOfSlot } from "./pools.ts"
@@ -95,7 +96,7 @@ export function isPlain(env: Env): boolean {
 }
 
 function containerOf(env: Env, slot: string) {
-  return env[poolOfSlot(slot).binding].getByName(slot)
+  return env[poolOfSlot(slot).binding].getByName(slot, placeOf(env))
 }
 
 async function callPlain(

@@ -4,6 +4,7 @@ import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import type { RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
+import { poolObjectOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
 import { isRunningAt } from "../storage/tasks.ts"
 import { poolEnvironment } from "./container-environment.ts"
@@ -73,7 +74,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     }
     if (isUnsandboxed || (answer.status === 202 && this.#memory.noteSandboxed())) {
       const judged = { slot: order.slot, hasSandbox: !isUnsandboxed }
-      this.ctx.waitUntil(this.env.POOL.getByName(this.#pool).sandboxJudged(judged))
+      this.ctx.waitUntil(poolObjectOf(this.env, this.#pool).sandboxJudged(judged))
     }
     return answer
   }
@@ -116,7 +117,7 @@ class Runner extends Container<Env> implements RunnerRpc {
   /** Says whose run was lost; never how it ended, since an exit code does not tell. */
   override async onStop(): Promise<void> {
     const stopped = this.#memory.forgetProcess()
-    if (stopped) await this.env.POOL.getByName(this.#pool).slotStopped(stopped)
+    if (stopped) await poolObjectOf(this.env, this.#pool).slotStopped(stopped)
   }
 
   /** The run is over, and the container is idle from now on. */
@@ -145,7 +146,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     const { ytdlp } = await this.#call("GET", `/tasks/${taskId}`)
     if (slot === null || (ytdlp !== "installed" && ytdlp !== "failed")) return
     const judged = { slot, isInstalled: ytdlp === "installed" }
-    await this.env.POOL.getByName(this.#pool).ytdlpJudged(judged)
+    await poolObjectOf(this.env, this.#pool).ytdlpJudged(judged)
   }
 
   /** Starts the container where it does not run; answers why there is none. */

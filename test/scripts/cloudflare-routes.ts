@@ -6,6 +6,11 @@ import type { CloudflareState, Route } from "./cloudflare-state.ts"
 import { scriptRoutes } from "./cloudflare-scripts.ts"
 
 const named = z.object({ name: z.string() })
+const newDatabase = named.extend({ primary_location_hint: z.string().optional() }).strict()
+const newBucket = named.extend({ locationHint: z.string().optional() }).strict()
+const replication = z.object({
+  read_replication: z.object({ mode: z.enum(["auto", "disabled"]) }),
+})
 const statement = z.object({ sql: z.string(), params: z.array(z.string()).optional() })
 const application = z.looseObject({ name: z.string() })
 
@@ -21,16 +26,26 @@ const routes: Route[] = [
   [
     "POST /accounts/*/d1/database",
     async ({ state, request }) => {
-      const { name } = named.parse(await request.json())
+      const { name, primary_location_hint: place } = newDatabase.parse(await request.json())
       if (state.databases.some((one) => one.name === name)) return refusal(400, 7502, "exists")
       const made = { uuid: randomUUID(), name, sqlite: new DatabaseSync(":memory:") }
       state.databases.push(made)
+      state.places.set(name, place)
       return { uuid: made.uuid, name }
     },
   ],
   [
     "GET /accounts/*/d1/database/*",
     ({ state, parts }) => findDatabases(state, null).find(({ uuid }) => uuid === parts[1]),
+  ],
+  [
+    "PUT /accounts/*/d1/database/*",
+    async ({ state, request, parts }) => {
+      const database = state.databases.find(({ uuid }) => uuid === parts[1])
+      const { read_replication } = replication.parse(await request.json())
+      if (database) database.replicas = read_replication.mode
+      return database && { uuid: database.uuid, read_replication }
+    },
   ],
   [
     "POST /accounts/*/d1/database/*/query",
@@ -57,9 +72,10 @@ const routes: Route[] = [
   [
     "POST /accounts/*/r2/buckets",
     async ({ state, request }) => {
-      const { name } = named.parse(await request.json())
+      const { name, locationHint } = newBucket.parse(await request.json())
       if (state.buckets.has(name)) return refusal(409, 10_004, "The bucket already exists.")
       state.buckets.set(name, [{ id: "Default Multipart Abort Rule" }])
+      state.places.set(name, locationHint)
       return { name }
     },
   ],
@@ -193,7 +209,11 @@ function containerAccount(state: CloudflareState): unknown {
 function findDatabases(state: CloudflareState, name: string | null) {
   return state.databases
     .filter((one) => name === null || one.name.includes(name))
-    .map((one) => ({ uuid: one.uuid, name: one.name }))
+    .map(({ uuid, name: own, replicas }) => ({
+      uuid,
+      name: own,
+      ...(replicas !== undefined && { read_replication: { mode: replicas } }),
+    }))
 }
 
 /** Several statements are one transaction, as D1 has it. */

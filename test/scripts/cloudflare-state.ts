@@ -13,7 +13,9 @@ export type CloudflareState = {
   hasSubdomain: boolean
   hasContainers: boolean
   hasR2: boolean
-  databases: { uuid: string; name: string; sqlite: DatabaseSync }[]
+  databases: { uuid: string; name: string; sqlite: DatabaseSync; replicas?: string }[]
+  /** The places that databases and buckets were to be made near, by their names. */
+  places: Map<string, string | undefined>
   buckets: Map<string, { id: string }[]>
   queues: { queue_id: string; queue_name: string; consumers: Consumer[] }[]
   worker: DeployedScript | null
@@ -52,6 +54,7 @@ export function makeCloudflareState(): CloudflareState {
     hasR2: true,
     databases: [],
     buckets: new Map(),
+    places: new Map(),
     queues: [],
     worker: null,
     applications: [],

@@ -150,6 +150,23 @@ test("settings stay until they are set anew or emptied, and size the containers"
   expect(cloudflare.worker?.versionCount).toBe(3)
 })
 
+test("a region reaches all that is made, and replicas are as they are set", async () => {
+  await machine.run("deploy", [], { REGION: "me", LATHE_NAME: "near" })
+  expect(Object.fromEntries(cloudflare.places)).toEqual({ near: "eeur", "near-media": "eeur" })
+  expect(varsOf()).toMatchObject({ REGION: "me" })
+  for (const application of cloudflare.applications) {
+    expect(application).toMatchObject({ constraints: { regions: ["ME"] } })
+  }
+  expect(cloudflare.databases[0]?.replicas).toBe("auto")
+  const changed = await machine.run("deploy", [], { LATHE_NAME: "near", D1_REPLICAS: "disabled" })
+  expect(changed.output).toContain("replicas of near: disabled")
+  expect(cloudflare.databases[0]?.replicas).toBe("disabled")
+  expect(varsOf()).toMatchObject({ REGION: "me", D1_REPLICAS: "disabled" })
+  const refused = await machine.run("deploy", [], { REGION: "mars", LATHE_NAME: "near" })
+  expect(refused.exitCode).not.toBe(0)
+  expect(refused.output).toContain('REGION is "mars": expected one of wnam, enam')
+})
+
 test("wherever Cloudflare fails, the step is named and the next run goes on", async () => {
   const failures = [
     ["GET /accounts/*/containers/me", "Cloudflare's API is not well"],

@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
+import { dispatcherOf } from "../../placement.ts"
 import { markDeleted } from "../../storage/account-removal.ts"
 import { directoryOf } from "../../storage/database.ts"
 import { forgetKeys } from "./limiters.ts"
@@ -15,7 +16,7 @@ export async function deleteAccount(env: Env, accountId: string): Promise<boolea
   if (hashes === null) return false
   await forgetKeys(env, hashes)
   await doOrLog("account.cancel_failed", { account_id: accountId }, async () => {
-    await env.DISPATCHER.getByName(accountId).tick(accountId)
+    await dispatcherOf(env, accountId).tick(accountId)
   })
   return true
 }

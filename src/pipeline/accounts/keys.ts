@@ -1,6 +1,7 @@
 import { hashKey, makeOwnKey, prefixOf } from "../../crypto/api-key.ts"
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
+import { limiterOf } from "../../placement.ts"
 import { newId } from "../../ids.ts"
 import type { Scope } from "../../scopes.ts"
 import { findAccountKey, insertKey, insertReplacement } from "../../storage/account-keys.ts"
@@ -118,5 +119,5 @@ async function newKey(
 }
 
 async function forget(env: Env, hash: string): Promise<void> {
-  await env.RATE_LIMITER.getByName(hash).forget()
+  await limiterOf(env, hash).forget()
 }

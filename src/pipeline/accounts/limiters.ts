@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts"
+import { limiterOf } from "../../placement.ts"
 
 const AT_ONCE = 50
 const KEYS_MAX = 500
@@ -10,6 +11,6 @@ const KEYS_MAX = 500
 export async function forgetKeys(env: Env, hashes: readonly string[]): Promise<void> {
   for (let at = 0; at < Math.min(hashes.length, KEYS_MAX); at += AT_ONCE) {
     const some = hashes.slice(at, at + AT_ONCE)
-    await Promise.allSettled(some.map((hash) => env.RATE_LIMITER.getByName(hash).forget()))
+    await Promise.allSettled(some.map((hash) => limiterOf(env, hash).forget()))
   }
 }

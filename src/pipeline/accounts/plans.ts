@@ -1,6 +1,7 @@
 import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
+import { dispatcherOf } from "../../placement.ts"
 import { BUILT_IN_PLANS, isBuiltInPlan } from "../../plans.ts"
 import type { Limits, OwnLimits } from "../../plans.ts"
 import { directoryOf } from "../../storage/database.ts"
@@ -68,7 +69,7 @@ export async function changeLimits(env: Env, name: string, limits: OwnLimits): P
   await Promise.all(
     busy.map((accountId) =>
       doOrLog("plan.dispatcher_not_told", { account_id: accountId }, async () => {
-        await env.DISPATCHER.getByName(accountId).planChanged(accountId)
+        await dispatcherOf(env, accountId).planChanged(accountId)
       }),
     ),
   )

@@ -1,6 +1,7 @@
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import type { TaskMessage } from "../../rpc.ts"
+import { dispatcherOf } from "../../placement.ts"
 
 /** What a JOBS message says; D1 has the rest. */
 export type JobMessage = { accountId: string; tasks: TaskMessage[] }
@@ -13,7 +14,7 @@ export type JobMessage = { accountId: string; tasks: TaskMessage[] }
 export async function queueJob(env: Env, message: JobMessage): Promise<void> {
   const { accountId, tasks } = message
   try {
-    await env.DISPATCHER.getByName(accountId).accept(accountId, tasks)
+    await dispatcherOf(env, accountId).accept(accountId, tasks)
   } catch (error) {
     logError("dispatcher.accept_failed", { account_id: accountId, error: String(error) })
     await env.JOBS.send(message)

@@ -5,6 +5,7 @@ import type { Env } from "../../env.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
 import { doOrLog, logError } from "../../log.ts"
 import type { PoolRpc, SlotAllocation, SlotRequest } from "../../rpc.ts"
+import { dispatcherOf } from "../../placement.ts"
 import { destroySlot } from "../../runner/client.ts"
 import { poolNameOfSlot, slotNames } from "../../runner/pools.ts"
 import { openSlotTables } from "../../storage/slot-allocations.ts"
@@ -65,14 +66,14 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     await Promise.allSettled(
       this.#tables
         .holders()
-        .map((accountId) => this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { boot })),
+        .map((accountId) => dispatcherOf(this.env, accountId).runsLost(accountId, { boot })),
     )
   }
 
   async slotStopped({ slot, boot }: { slot: string; boot: string }): Promise<void> {
     const accountId = this.#tables.holderOf(slot)
     if (accountId === null) return
-    await this.env.DISPATCHER.getByName(accountId).runsLost(accountId, { stopped: boot })
+    await dispatcherOf(this.env, accountId).runsLost(accountId, { stopped: boot })
   }
 
   async slotDistrusted({ slot, allocation }: { slot: string; allocation: number }): Promise<void> {
@@ -226,7 +227,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       const { allocation, at } = due
       if (at > Date.now()) return
       try {
-        const dispatcher = this.env.DISPATCHER.getByName(allocation.accountId)
+        const dispatcher = dispatcherOf(this.env, allocation.accountId)
         if (await dispatcher.handOver(allocation.accountId, allocation)) return
       } catch (error) {
         logError("pool.hand_over_failed", { error: String(error) })
@@ -262,7 +263,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   #wake(accountId: string, pool: string): void {
-    const woken = this.env.DISPATCHER.getByName(accountId).wake(accountId, pool)
+    const woken = dispatcherOf(this.env, accountId).wake(accountId, pool)
     this.ctx.waitUntil(Promise.resolve(woken).catch(() => undefined))
   }
 

@@ -3,6 +3,7 @@ import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import { POOLS } from "../../runner/pools.ts"
 import type { SlotRequest } from "../../rpc.ts"
+import { poolObjectOf } from "../../placement.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { openPlanLimits } from "./plan-limits.ts"
 import { startingTask } from "./queued-task.ts"
@@ -113,7 +114,7 @@ async function requestFrom(
   const isKnown = last?.isKnown ?? false
   queue.saveRequest(pool, { number, isOpen: true, isKnown })
   const request = { ...wish, number, released, isAnew: !isKnown }
-  const allocations = await env.POOL.getByName(pool).requestSlots(pool, request)
+  const allocations = await poolObjectOf(env, pool).requestSlots(pool, request)
   if (allocations === null) return []
   const ids = allocations.map(({ id }) => id)
   queue.keepUsed(pool, ids)

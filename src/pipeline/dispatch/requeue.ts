@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts"
+import { poolObjectOf } from "../../placement.ts"
 import { deleteTask, endSilentRun } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { listOpenTasks } from "../../storage/open-tasks.ts"
@@ -38,7 +39,7 @@ export async function requeueLost(
   }
   // Known to the pool before anybody can have the slot again, whatever dies meanwhile.
   if (cause === "failure" && slot && allocation) {
-    await env.POOL.getByName(task.pool).slotDistrusted({ slot, allocation })
+    await poolObjectOf(env, task.pool).slotDistrusted({ slot, allocation })
   }
   function compute(read: JobSnapshot): Transition | null {
     return isStillLost() ? requeueTransition(read, { taskId, fence, cause, now: Date.now() }) : null

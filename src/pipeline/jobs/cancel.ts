@@ -1,6 +1,7 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
+import { dispatcherOf } from "../../placement.ts"
 import { endJob } from "../settle/settle.ts"
 
 const TRIES = 3
@@ -26,7 +27,7 @@ export async function killTasks(env: Env, accountId: string, taskIds: string[]):
   if (taskIds.length === 0) return
   for (let tries = 1; tries <= TRIES; tries += 1) {
     try {
-      return await env.DISPATCHER.getByName(accountId).tasksEnded(accountId, taskIds, true)
+      return await dispatcherOf(env, accountId).tasksEnded(accountId, taskIds, true)
     } catch (error) {
       logError("cancel.dispatcher_lost", { tries, error: String(error) })
       await scheduler.wait(RETRY_MS)

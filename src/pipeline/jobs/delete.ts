@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts"
+import { dispatcherOf } from "../../placement.ts"
 import { databaseOf } from "../../storage/database.ts"
 import type { AccountDatabase } from "../../storage/database.ts"
 import { removeFile } from "../../storage/files.ts"
@@ -70,7 +71,7 @@ function cleanUp(
   ctx.waitUntil(collectGarbage(env, Date.now()))
   if (files.length === 0) return
   // Jobs that wait for a file which is gone can never start.
-  ctx.waitUntil(env.DISPATCHER.getByName(accountId).filesGone(
+  ctx.waitUntil(dispatcherOf(env, accountId).filesGone(
       accountId,
       files.map(({ id }) => id),
     ))

@@ -2,6 +2,7 @@ import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import { NO_ENDINGS } from "../../rpc.ts"
 import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
+import { dispatcherOf } from "../../placement.ts"
 import { isSameProgress } from "../dispatch/same-progress.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findFile } from "../../storage/files.ts"
@@ -117,7 +118,7 @@ async function nextChange(
   timeoutMs: number,
 ): Promise<JobChange> {
   try {
-    const dispatcher = env.DISPATCHER.getByName(accountId)
+    const dispatcher = dispatcherOf(env, accountId)
     return await dispatcher.nextChange(jobId, seen, Math.min(timeoutMs, SILENCE_MS))
   } catch (error) {
     logError("wait.dispatcher_lost", { job_id: jobId, error: String(error) })
@@ -143,7 +144,7 @@ export async function progressOfJobs(
   const [first] = open
   if (!first) return new Map()
   try {
-    const dispatcher = env.DISPATCHER.getByName(first.accountId)
+    const dispatcher = dispatcherOf(env, first.accountId)
     return await dispatcher.progressOfJobs(open.map(({ id }) => id))
   } catch (error) {
     logError("progress.dispatcher_lost", { job_id: first.id, error: String(error) })

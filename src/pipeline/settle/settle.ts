@@ -21,6 +21,7 @@ import { wholeSnapshot } from "../../storage/whole-rows.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 import { enqueueDelivery, makeEndDelivery } from "../webhooks/outbox.ts"
 import { keepLog } from "./keep-log.ts"
+import { dispatcherOf } from "../../placement.ts"
 import { noteEnd } from "./note-end.ts"
 import { jobFailure } from "./input-failures.ts"
 import { endTransition, readReport, reportTransition } from "./transitions.ts"
@@ -34,7 +35,7 @@ export async function receiveReport(
   run: TaskRun,
   report: Report,
 ): Promise<ReportReceipt> {
-  const dispatcher = env.DISPATCHER.getByName(run.accountId)
+  const dispatcher = dispatcherOf(env, run.accountId)
   const { accountId, jobId, taskId, fence } = run
   if (report.kind === "started" || report.kind === "progress") {
     const progress =
@@ -172,7 +173,7 @@ function endsEarly({ job }: Transition): boolean {
 /** How far a job was; null where its dispatcher cannot be reached. */
 async function percentOf(env: Env, { accountId, jobId }: JobId): Promise<number | null> {
   try {
-    const progress = await env.DISPATCHER.getByName(accountId).progressOfJobs([jobId])
+    const progress = await dispatcherOf(env, accountId).progressOfJobs([jobId])
     return progress.get(jobId)?.percent ?? null
   } catch {
     return null

@@ -4,6 +4,7 @@ import type { DegradedReason } from "../../contract/runner-health.ts"
 import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
+import { poolObjectOf } from "../../placement.ts"
 import { isPlain, readPlainHealth } from "../../runner/client.ts"
 import { POOLS } from "../../runner/pools.ts"
 import { readStateDisk } from "../../storage/state-disk.ts"
@@ -48,7 +49,7 @@ async function judgePlain(env: Env): Promise<DegradedReason[]> {
 }
 
 async function judgePools(env: Env): Promise<DegradedReason[]> {
-  const pools = Object.keys(POOLS).map((pool) => env.POOL.getByName(pool).degradedReasons())
+  const pools = Object.keys(POOLS).map((pool) => poolObjectOf(env, pool).degradedReasons())
   const answers = await Promise.allSettled(pools)
   for (const answer of answers) {
     if (answer.status === "rejected") logError("health.failed", { error: String(answer.reason) })

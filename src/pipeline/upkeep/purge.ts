@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
+import { dispatcherOf } from "../../placement.ts"
 import {
   deleteAccountRow,
   deleteSomeDeliveries,
@@ -69,7 +70,7 @@ async function cancelSome(env: Env, database: Database, id: string): Promise<Lef
   for (let ticks = 0; ; ticks += 1) {
     const left = await findLeft(database, id)
     if (!left.openJobs || ticks === TICKS_MAX) return left
-    await env.DISPATCHER.getByName(id).tick(id)
+    await dispatcherOf(env, id).tick(id)
   }
 }
 

@@ -2,6 +2,7 @@ import { runnerHealth } from "../../contract/runner-health.ts"
 import type { DegradedReason, RunnerHealth } from "../../contract/runner-health.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
+import { poolObjectOf } from "../../placement.ts"
 import { isPlain, readPlainHealth } from "../../runner/client.ts"
 import { POOLS } from "../../runner/pools.ts"
 import { directoryOf } from "../../storage/database.ts"
@@ -68,7 +69,7 @@ async function readRunner(env: Env): Promise<ServiceState["runner"]> {
 
 async function readPool(env: Env, name: string): Promise<ServiceState["pools"][number]> {
   try {
-    return { name, ...(await env.POOL.getByName(name).usage(name)) }
+    return { name, ...(await poolObjectOf(env, name).usage(name)) }
   } catch (error) {
     logError("health.pool_lost", { pool: name, error })
     return { name, slots: null }

@@ -1,3 +1,4 @@
+import { dispatcherOf } from "../../placement.ts"
 import pMap from "p-map"
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
@@ -22,7 +23,7 @@ export async function tickDispatchers(env: Env, database: Database, now: number)
       accounts.slice(from, from + PAGE_ACCOUNTS),
       async (accountId) =>
         await doOrLog("sweep.tick_failed", { account_id: accountId }, async () => {
-          await env.DISPATCHER.getByName(accountId).tick(accountId)
+          await dispatcherOf(env, accountId).tick(accountId)
         }),
       { concurrency: ACCOUNTS_AT_ONCE },
     )
