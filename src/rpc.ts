@@ -154,10 +154,28 @@ export type Allowance = {
   resetSeconds: number
 }
 
+/** Requests that were granted at a moment and not made. */
+export type Unused = { count: number; grantedAt: number }
+
+/** An allowance with what may be let through without asking again. */
+export type Granted = Allowance & {
+  /** So many further requests, already taken from what remains, and for how long after the call. */
+  more: number
+  moreMs: number
+  /** When it was granted, and when the window ends, in milliseconds since the epoch. */
+  grantedAt: number
+  windowEndsAt: number
+}
+
 /** Counts the requests of one key, by its hash, or of one user, by `userLimiterName`. */
 export type RateLimiterRpc = DurableObject & {
-  /** Takes one request from the key's allowance; null where no such key is valid. */
-  take(keyHash: string): Promise<Allowance | null>
+  /**
+   * Takes one request from the key's allowance, and others ahead where so many are `wanted` and there
+   * is plenty; null where no such key is valid.
+   */
+  take(keyHash: string, asked?: { wanted: number; unused: Unused | null }): Promise<Granted | null>
+  /** Counts requests no more that were granted ahead and not made. */
+  giveBack(unused: Unused): Promise<void>
   /** Takes one request from the allowance of a user whose session was checked. */
   takeFor(caller: Caller): Promise<Allowance>
   /** Begins an upload; false where the caller has as many open as it may. */

@@ -10,6 +10,7 @@ import { limiterOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
 import { publicOrigin } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
+import { takeAllowance } from "./allowances.ts"
 import { mayBeKey, noteAccepted, noteRefused } from "./key-check.ts"
 import { describeAbsent, describeMalformed, NOT_VALID } from "./key-advice.ts"
 import { Problem } from "./problem.ts"
@@ -64,7 +65,7 @@ async function identifyKey(c: AppContext, key: string): Promise<Identified> {
   const hash = await hashKey(key)
   const asked = { env: c.env, headers: c.req.raw.headers, key, hash }
   const allowance = await unlessLost(async () => {
-    return (await mayBeKey(asked)) ? await limiterOf(c.env, hash).take(hash) : null
+    return (await mayBeKey(asked)) ? await takeAllowance(c, hash) : null
   })
   if (!allowance) {
     await noteRefused(asked)

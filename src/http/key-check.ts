@@ -6,7 +6,7 @@ import { directoryOf } from "../storage/database.ts"
 import { findKey } from "../storage/keys.ts"
 import { clientNetworkOf } from "./client-network.ts"
 import { Problem } from "./problem.ts"
-import { remember } from "./recent.ts"
+import { remember } from "../recent.ts"
 
 // Keys that nobody made cost no object, and hardly a look-up. What this isolate has seen counts here
 // alone: another one sees it too.

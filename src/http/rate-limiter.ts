@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers"
 import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { logError } from "../log.ts"
-import type { Allowance, Caller, RateLimiterRpc } from "../rpc.ts"
+import type { Allowance, Caller, Granted, RateLimiterRpc, Unused } from "../rpc.ts"
 import { dayOf } from "../storage/account-limits.ts"
 import { directoryOf } from "../storage/database.ts"
 import { findKey } from "../storage/keys.ts"
@@ -23,6 +23,10 @@ const FRESH_MS = 500
  * that is idle is removed from memory after ten seconds at the earliest, so that this comes first.
  */
 const WRITE_AFTER_MS = 5_000
+
+/** Requests are granted ahead only while so many times as many remain, so that the limit is exact. */
+const PLENTY = 4
+const NOTHING_MORE = { wanted: 0, unused: null }
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 const WINDOW = "window"
@@ -55,12 +59,36 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     this.#window = state.storage.kv.get<Window>(WINDOW) ?? { endsAt: 0, used: 0 }
   }
 
-  async take(hash: string): Promise<Allowance | null> {
+  async take(
+    hash: string,
+    { wanted, unused }: { wanted: number; unused: Unused | null } = NOTHING_MORE,
+  ): Promise<Granted | null> {
+    if (unused) await this.giveBack(unused)
     const caller = await this.#callerOf(hash)
-    return caller && (await this.takeFor(caller))
+    if (!caller) return null
+    const allowance = this.#take(caller)
+    const grantedAt = Date.now()
+    const moreMs = this.#grantableMs(caller, grantedAt)
+    const isPlenty = allowance.remaining >= wanted * PLENTY && moreMs > 0
+    const more = allowance.allowed && isPlenty ? wanted : 0
+    this.#window.used += more
+    this.#countOf(grantedAt, more)
+    const remaining = allowance.remaining - more
+    return { ...allowance, remaining, more, moreMs, grantedAt, windowEndsAt: this.#window.endsAt }
+  }
+
+  async giveBack({ count, grantedAt }: Unused): Promise<void> {
+    const beganAt = this.#window.endsAt - WINDOW_MS
+    if (grantedAt >= beganAt) this.#window.used = Math.max(0, this.#window.used - count)
+    this.#countOf(grantedAt, -count)
+    this.#writeLater()
   }
 
   async takeFor(caller: Caller): Promise<Allowance> {
+    return this.#take(caller)
+  }
+
+  #take(caller: Caller): Allowance {
     const now = Date.now()
     const limit = limitsOf(caller.account, settingsOf(this.env)).requestsPerMinute
     const leftMs = this.#window.endsAt - now
@@ -110,10 +138,21 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     clearTimeout(timer)
   }
 
+  /** For how long others may be let through: a key as long as what is known of it counts. */
+  #grantableMs({ key }: Caller, now: number): number {
+    const knownUntil = (this.#known?.since ?? 0) + KNOWN_MS
+    const until = Math.min(knownUntil, key?.expiresAt ?? Infinity, this.#window.endsAt)
+    return Math.min(KNOWN_MS, Math.max(0, until - now))
+  }
+
+  #countOf(at: number, requests: number): void {
+    const day = dayOf(at)
+    this.#unwritten.set(day, (this.#unwritten.get(day) ?? 0) + requests)
+  }
+
   #count(caller: Caller, now: number): void {
-    const day = dayOf(now)
     this.#window.used += 1
-    this.#unwritten.set(day, (this.#unwritten.get(day) ?? 0) + 1)
+    this.#countOf(now, 1)
     this.#lastUse = { caller, at: now }
     this.#writeLater()
   }

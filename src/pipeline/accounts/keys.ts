@@ -10,6 +10,7 @@ import type { AccountDatabase } from "../../storage/database.ts"
 import { createKey, revokeKey } from "../../storage/keys.ts"
 import type { Account, Key } from "../../storage/schema/accounts.ts"
 import { makeWebhookSecret } from "../webhooks/signing.ts"
+import { dropHeld } from "./held-requests.ts"
 import { announcePlan } from "./plan.ts"
 
 /** What its owner decides of a key. */
@@ -119,5 +120,6 @@ async function newKey(
 }
 
 async function forget(env: Env, hash: string): Promise<void> {
+  dropHeld([hash])
   await limiterOf(env, hash).forget()
 }

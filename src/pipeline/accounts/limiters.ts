@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts"
 import { limiterOf } from "../../placement.ts"
+import { dropHeld } from "./held-requests.ts"
 
 const AT_ONCE = 50
 const KEYS_MAX = 500
@@ -9,6 +10,7 @@ const KEYS_MAX = 500
  * second only, and so do those beyond what one invocation may call.
  */
 export async function forgetKeys(env: Env, hashes: readonly string[]): Promise<void> {
+  dropHeld(hashes)
   for (let at = 0; at < Math.min(hashes.length, KEYS_MAX); at += AT_ONCE) {
     const some = hashes.slice(at, at + AT_ONCE)
     await Promise.allSettled(some.map((hash) => limiterOf(env, hash).forget()))
