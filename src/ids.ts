@@ -11,6 +11,11 @@ export function firstIdAt(moment: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
 }
 
+/** When an identifier was made, in milliseconds since 1970. */
+export function madeAt(id: string): number {
+  return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)
+}
+
 /** The id that examples of requests name. */
 export const EXAMPLE_ID = "0197a6d2-6f7c-7c33-9b1e-3f2a8c5d4e10"
 

@@ -152,7 +152,12 @@ export type Allowance = {
   allowed: boolean
   remaining: number
   resetSeconds: number
+  /** Whether the caller may have changed something lately, and is to see it. */
+  hasChanged: boolean
 }
+
+/** What a request asks of its limiter: whether it may change something, and others ahead. */
+export type Taking = { changes: boolean; wanted: number; unused: Unused | null }
 
 /** Requests that were granted at a moment and not made. */
 export type Unused = { count: number; grantedAt: number }
@@ -173,11 +178,13 @@ export type RateLimiterRpc = DurableObject & {
    * Takes one request from the key's allowance, and others ahead where so many are `wanted` and there
    * is plenty; null where no such key is valid.
    */
-  take(keyHash: string, asked?: { wanted: number; unused: Unused | null }): Promise<Granted | null>
+  take(keyHash: string, taking?: Taking): Promise<Granted | null>
   /** Counts requests no more that were granted ahead and not made. */
   giveBack(unused: Unused): Promise<void>
   /** Takes one request from the allowance of a user whose session was checked. */
-  takeFor(caller: Caller): Promise<Allowance>
+  takeFor(caller: Caller, taking?: Pick<Taking, "changes">): Promise<Allowance>
+  /** Notes that a request that was granted ahead may change something. */
+  noteChange(): Promise<void>
   /** Begins an upload; false where the caller has as many open as it may. */
   beginUpload(uploadId: string): Promise<boolean>
   /** Says that an upload goes on; one that is not renewed counts as over after a while. */

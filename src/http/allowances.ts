@@ -2,7 +2,7 @@ import { limiterOf } from "../placement.ts"
 import { findHeld, hold, momentOfHolding } from "../pipeline/accounts/held-requests.ts"
 import type { Held } from "../pipeline/accounts/held-requests.ts"
 import { remember } from "../recent.ts"
-import type { Allowance, Unused } from "../rpc.ts"
+import type { Allowance, Taking, Unused } from "../rpc.ts"
 import type { AppContext } from "./request.ts"
 
 // A key that asks often asks its object only now and then: this grants some requests ahead, for as
@@ -20,13 +20,33 @@ const rates = remember<Rate>(KEYS_MAX)
 /** Takes one request from the allowance of a key, by its hash; null where no such key is valid. */
 export async function takeAllowance(c: AppContext, hash: string): Promise<Allowance | null> {
   const isBusy = countRequest(hash)
-  return takeHeld(hash) ?? (await askFor(c, hash, isBusy ? WANTED : 0))
+  const changes = mayChange(c)
+  const taken = takeHeld(hash)
+  if (!taken) return await askFor(c, hash, { changes, wanted: isBusy ? WANTED : 0 })
+  if (changes && !taken.hasChanged) noteChange(c, hash)
+  return taken
 }
 
-async function askFor(c: AppContext, hash: string, wanted: number): Promise<Allowance | null> {
+/** Whether a request is one that may change something. */
+export function mayChange({ req: { method } }: AppContext): boolean {
+  return method !== "GET" && method !== "HEAD"
+}
+
+/** Tells the object once; what it grants next says it of itself. */
+function noteChange(c: AppContext, hash: string): void {
+  const held = findHeld(hash)
+  if (held) held.granted.hasChanged = true
+  c.executionCtx.waitUntil(limiterOf(c.env, hash).noteChange())
+}
+
+async function askFor(
+  c: AppContext,
+  hash: string,
+  more: Omit<Taking, "unused">,
+): Promise<Allowance | null> {
   const unused = takeUnused(findHeld(hash))
   const asked = { at: Date.now(), moment: momentOfHolding() }
-  const granted = await limiterOf(c.env, hash).take(hash, { wanted, unused })
+  const granted = await limiterOf(c.env, hash).take(hash, { ...more, unused })
   if (!granted) return null
   // Another request was granted some meanwhile.
   if (!granted.allowed) return takeHeld(hash) ?? granted

@@ -10,7 +10,7 @@ import { limiterOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
 import { publicOrigin } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
-import { takeAllowance } from "./allowances.ts"
+import { mayChange, takeAllowance } from "./allowances.ts"
 import { mayBeKey, noteAccepted, noteRefused } from "./key-check.ts"
 import { describeAbsent, describeMalformed, NOT_VALID } from "./key-advice.ts"
 import { Problem } from "./problem.ts"
@@ -56,7 +56,9 @@ async function identify(c: AppContext): Promise<Identified> {
   if (!user) throw refused(describeAbsent(c))
   const limiterName = userLimiterName(user.userId)
   const { caller } = user
-  const allowance = await unlessLost(() => limiterOf(c.env, limiterName).takeFor(caller))
+  const allowance = await unlessLost(() =>
+    limiterOf(c.env, limiterName).takeFor(caller, { changes: mayChange(c) }),
+  )
   return { allowance, limiterName }
 }
 

@@ -22,6 +22,7 @@ import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 import { toldFaults, withCode } from "./problem.ts"
 import type { AppContext } from "./request.ts"
+import { listDatabase, replicaFor } from "./replica.ts"
 
 type Described = Pick<JsonKind, "title" | "answersJob" | "isJobForm">
 
@@ -55,7 +56,8 @@ export function kindOperations<
     waitMs: number | null,
     isNew = false,
   ): Promise<Job | null> {
-    const job = await awaitEnd(c.env, { accountId: c.get("account").id, jobId: id, isNew }, waitMs)
+    const asked = { accountId: c.get("account").id, jobId: id, isNew, replica: replicaFor(c, id) }
+    const job = await awaitEnd(c.env, asked, waitMs)
     return job?.kind === name ? job : null
   }
   const showsJob = answersJob || isJobForm
@@ -78,7 +80,7 @@ export function kindOperations<
     list: async (c, { status }, page) => {
       const states = status && statesOf(status)
       const request = showsRequest ? "short" : undefined
-      return await listJobs(c.get("database"), { kind: name, states, request }, page)
+      return await listJobs(listDatabase(c), { kind: name, states, request }, page)
     },
     idOf: (job) => job.id,
     jobOf: (job) => job,

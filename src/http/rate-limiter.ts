@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers"
 import { limitsOf, settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { logError } from "../log.ts"
-import type { Allowance, Caller, Granted, RateLimiterRpc, Unused } from "../rpc.ts"
+import type { Allowance, Caller, Granted, RateLimiterRpc, Taking, Unused } from "../rpc.ts"
 import { dayOf } from "../storage/account-limits.ts"
 import { directoryOf } from "../storage/database.ts"
 import { findKey } from "../storage/keys.ts"
@@ -26,7 +26,10 @@ const WRITE_AFTER_MS = 5_000
 
 /** Requests are granted ahead only while so many times as many remain, so that the limit is exact. */
 const PLENTY = 4
-const NOTHING_MORE = { wanted: 0, unused: null }
+const NOTHING_MORE: Taking = { changes: false, wanted: 0, unused: null }
+
+/** Who changed something reads the primary for so long; an idle object forgets it no earlier. */
+const CHANGE_MS = 10_000
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 const WINDOW = "window"
@@ -49,6 +52,8 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
   #unwritten = new Map<string, number>()
   #lastUse: { caller: Caller; at: number } | null = null
   #isWriteDue = false
+  /** When the caller may have changed something for the last time. */
+  #changedAt = 0
   /** Those who wait for the key to be forgotten. */
   readonly #watchers = new Set<() => void>()
   /** When the lease of each upload ends. */
@@ -61,18 +66,18 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
 
   async take(
     hash: string,
-    { wanted, unused }: { wanted: number; unused: Unused | null } = NOTHING_MORE,
+    { changes, wanted, unused }: Taking = NOTHING_MORE,
   ): Promise<Granted | null> {
     if (unused) await this.giveBack(unused)
     const caller = await this.#callerOf(hash)
     if (!caller) return null
-    const allowance = this.#take(caller)
+    const allowance = this.#take(caller, changes)
     const grantedAt = Date.now()
     const moreMs = this.#grantableMs(caller, grantedAt)
     const isPlenty = allowance.remaining >= wanted * PLENTY && moreMs > 0
     const more = allowance.allowed && isPlenty ? wanted : 0
     this.#window.used += more
-    this.#countOf(grantedAt, more)
+    if (more > 0) this.#countOf(grantedAt, more)
     const remaining = allowance.remaining - more
     return { ...allowance, remaining, more, moreMs, grantedAt, windowEndsAt: this.#window.endsAt }
   }
@@ -84,12 +89,20 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     this.#writeLater()
   }
 
-  async takeFor(caller: Caller): Promise<Allowance> {
-    return this.#take(caller)
+  async takeFor(
+    caller: Caller,
+    { changes }: Pick<Taking, "changes"> = NOTHING_MORE,
+  ): Promise<Allowance> {
+    return this.#take(caller, changes)
   }
 
-  #take(caller: Caller): Allowance {
+  async noteChange(): Promise<void> {
+    this.#changedAt = Date.now()
+  }
+
+  #take(caller: Caller, changes: boolean): Allowance {
     const now = Date.now()
+    if (changes) this.#changedAt = now
     const limit = limitsOf(caller.account, settingsOf(this.env)).requestsPerMinute
     const leftMs = this.#window.endsAt - now
     // A window that ends later than it can was begun by a clock that was set back since.
@@ -98,7 +111,8 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     if (allowed) this.#count(caller, now)
     const resetSeconds = Math.ceil((this.#window.endsAt - now) / 1000)
     const remaining = Math.max(0, limit - this.#window.used)
-    return { caller, limit, allowed, remaining, resetSeconds }
+    const hasChanged = now - this.#changedAt < CHANGE_MS
+    return { caller, limit, allowed, remaining, resetSeconds, hasChanged }
   }
 
   async isValid(hash: string): Promise<boolean> {

@@ -23,6 +23,26 @@ export function databaseOf(env: Pick<Env, "DB">, accountId: string): AccountData
   return { accountId, sql: drizzle(env.DB) }
 }
 
+/**
+ * The same as the nearest replica has it: as it was a moment ago, and never to write. Which reads may be
+ * so old stands in docs/architecture.md.
+ */
+export function replicaOf(env: Pick<Env, "DB">, accountId: string): AccountDatabase {
+  return { accountId, sql: drizzle(sessionOf(env.DB)) }
+}
+
+/** A session of a database in its place: what it does not have is the database's own. */
+function sessionOf(database: D1Database): D1Database {
+  const session = database.withSession("first-unconstrained")
+  return {
+    prepare: (sql) => session.prepare(sql),
+    batch: async (statements) => await session.batch(statements),
+    exec: async (sql) => await database.exec(sql),
+    withSession: (constraint) => database.withSession(constraint),
+    dump: async () => await database.dump(),
+  }
+}
+
 /** Every database with rows of accounts, for upkeep, which looks at all accounts. */
 export function databasesOf(env: Pick<Env, "DB">): Database[] {
   return [drizzle(env.DB)]

@@ -27,6 +27,14 @@ const WORKER = `export default {
         const all = await db.batch(statements.map((sql) => db.prepare(sql)))
         return all.map(({ results, success, meta }) => ({ results, success, changes: meta.changes }))
       },
+      async session({ sql }) {
+        await db.prepare("create table if not exists sessions (a)").run()
+        await db.prepare("insert into sessions values (7)").run()
+        const session = db.withSession("first-unconstrained")
+        const bound = session.prepare("select a, ? as b from sessions").bind("x")
+        const [{ results }] = await session.batch([session.prepare(sql)])
+        return { raw: await bound.raw(), results }
+      },
       async exec({ sql }) { return (await db.exec(sql)).count },
       async together({ times }) {
         const add = db.prepare("update counters set value = value + 1 returning value")
@@ -234,6 +242,12 @@ describe.each([
     const empty = await ask("first", { sql: "" })
     expect(empty).toMatchObject({ error: expect.stringContaining("D1_ERROR: ") })
     expect(await ask("first", { sql: "select 1 as a" })).toEqual({ value: { a: 1 } })
+  })
+
+  test("has sessions, which read what was written", async () => {
+    expect(await ask("session", { sql: "select max(a) as a from sessions" })).toEqual({
+      value: { raw: [[7, "x"]], results: [{ a: 7 }] },
+    })
   })
 
   test("does one batch at a time", async () => {

@@ -29,13 +29,18 @@ export async function countTrips(work: () => Promise<void>): Promise<Trip[]> {
 function watch(): void {
   if (isWatched) return
   isWatched = true
-  const databases = classOf(env.DB)
+  const [database, session] = [env.DB, env.DB.withSession("first-unconstrained")].map(classOf)
   const statements = classOf(env.DB.prepare("select 1"))
-  around(databases, "prepare", (made, [sql]) => void texts.set(asObject(made), String(sql)))
+  for (const preparing of [database, session]) {
+    around(asObject(preparing), "prepare", (made, [sql]) => {
+      texts.set(asObject(made), String(sql))
+    })
+  }
   around(statements, "bind", (made, _, from) => {
     texts.set(asObject(made), texts.get(asObject(from)) ?? "")
   })
-  around(databases, "batch", (_, [batch]) => {
+  // A batch of the database goes by a session of its own.
+  around(asObject(session), "batch", (_, [batch]) => {
     note(Array.isArray(batch) ? batch.map((each: unknown) => nameOf(asObject(each))) : [])
   })
   for (const name of SENDING) {

@@ -34,6 +34,11 @@ class D1Database {
     return new D1PreparedStatement(this.#send, { sql, values: [] })
   }
 
+  /** There is no replica: a session is the database itself. */
+  withSession(): D1Database {
+    return this
+  }
+
   async batch(statements: D1PreparedStatement[]): Promise<Rows[]> {
     const results = await this.#send(statements.map(({ query }) => query))
     return results.map(toRows)

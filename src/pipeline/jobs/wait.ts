@@ -5,6 +5,7 @@ import type { JobChange, Progress, SeenJob } from "../../rpc.ts"
 import { dispatcherOf } from "../../placement.ts"
 import { isSameProgress } from "../dispatch/same-progress.ts"
 import { databaseOf } from "../../storage/database.ts"
+import type { AccountDatabase } from "../../storage/database.ts"
 import { findFile } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import { findJob } from "../../storage/jobs.ts"
@@ -21,14 +22,20 @@ const LOST = "lost"
 export type JobId = { accountId: string; jobId: string }
 
 /** A job that is waited for; `isNew` where whoever waits has just made it, so that D1 need not be read first. */
-export type AwaitedJob = JobId & { isNew?: boolean }
+export type AwaitedJob = JobId & {
+  isNew?: boolean
+  /** Asked first; what it says of a job that is over counts. */
+  replica?: AccountDatabase | null
+}
 
 /** The job at its end, or as it is once `timeoutMs` are over; null where the account has none. */
 export async function awaitEnd(
   env: Env,
-  { isNew = false, ...id }: AwaitedJob,
+  { isNew = false, replica = null, ...id }: AwaitedJob,
   timeoutMs: number | null,
 ): Promise<Job | null> {
+  const old = replica && (await findJob(replica, id.jobId))
+  if (old && isFinal(old.state)) return old
   async function read(): Promise<Job | null> {
     return await findJob(databaseOf(env, id.accountId), id.jobId)
   }

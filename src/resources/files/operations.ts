@@ -13,6 +13,7 @@ import { publicUrl } from "../../kinds/file-links.ts"
 import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
 import type { FileRecord } from "../../kinds/file/record.ts"
 import { fileForm, fileImport, IMPORT_EXAMPLE } from "../../kinds/file/request.ts"
+import { listDatabase } from "../../http/replica.ts"
 import { statesOf } from "../../kinds/record-fields.ts"
 import { deleteFile } from "../../pipeline/jobs/delete.ts"
 import { progressOf, awaitFileEnd } from "../../pipeline/jobs/wait.ts"
@@ -154,7 +155,7 @@ export const fileOperations: Operation[] = [
       source: fileSource.optional(),
     }),
     list: async (c, { status, source }, page) =>
-      await listFiles(c.get("database"), { source, states: status && statesOf(status) }, page),
+      await listFiles(listDatabase(c), { source, states: status && statesOf(status) }, page),
     idOf: ({ file }) => file.id,
     jobOf: ({ job }) => job,
     find,

@@ -7,6 +7,7 @@ import { LIMIT_PROBLEMS } from "../../http/limit-problem.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import { notFound, Problem, storageFull, unprocessables } from "../../http/problem.ts"
+import { listDatabase, replicaFor } from "../../http/replica.ts"
 import { EXAMPLE_ID } from "../../ids.ts"
 import { JOB_STATUSES, jobRecord, statesOfJobStatus } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
@@ -38,13 +39,16 @@ export const jobOperations: Operation[] = [
     filters: z.object({ kind: kindFilter, status: statusFilter }),
     list: async (c, { kind, status }, page) =>
       await listJobs(
-        c.get("database"),
+        listDatabase(c),
         { kind, states: status && statesOfJobStatus(status), request: "none" },
         page,
       ),
     idOf: (job) => job.id,
     jobOf: (job) => job,
-    find: async (c, id, waitMs) => listed(await awaitEnd(c.env, jobIdOf(c, id), waitMs)),
+    find: async (c, id, waitMs) => {
+      const asked = { ...jobIdOf(c, id), replica: replicaFor(c, id) }
+      return listed(await awaitEnd(c.env, asked, waitMs))
+    },
     view: (c, job, progress) => viewJob(baseUrl(c), job, progress),
     remove: async (c, job) => await deleteJob(c.env, c.executionCtx, job.accountId, job.id),
   }),

@@ -5,6 +5,7 @@ import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import { linkNext, pageOf, pageQuery } from "../../http/paging.ts"
 import { notFound } from "../../http/problem.ts"
+import { listDatabase } from "../../http/replica.ts"
 import { webhookUrl } from "../../kinds/create-fields.ts"
 import {
   readSecret,
@@ -49,7 +50,7 @@ export const webhookOperations: Operation[] = [
     async handle(c, query) {
       const page = pageOf(query)
       const only = { jobId: query.job_id, state: query.status }
-      const found = await listDeliveries(c.get("database"), page, only)
+      const found = await listDeliveries(listDatabase(c), page, only)
       const rows = found.map(({ delivery }) => delivery)
       return { body: found.map(viewDelivery), headers: linkNext(c, PATH, page, rows) }
     },
