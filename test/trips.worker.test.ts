@@ -1,10 +1,12 @@
-import { beforeEach, describe, expect, it } from "vitest"
+import { beforeEach, describe, expect, it, vi } from "vitest"
 import type { TaskOrder } from "../src/contract/task.ts"
 import { ask, makeCaller } from "./support/caller.ts"
 import type { Caller } from "./support/caller.ts"
 import { commandRequest } from "./support/command-request.ts"
 import { countTrips } from "./support/counted-trips.ts"
 import type { Trip } from "./support/counted-trips.ts"
+import { media, sendForm } from "./support/kind-upload.ts"
+import { normalizeResult } from "./support/normalized.ts"
 import { probed } from "./support/stand-in-runner.ts"
 import { startTinyRunner } from "./support/tiny-runner.ts"
 import type { Done } from "./support/tiny-runner.ts"
@@ -21,6 +23,8 @@ const MORE_MAX = 2
 /** A dispatcher looks at what it has queued every few seconds. */
 const ALARM = "select tasks"
 
+const WAITS = { timeout: 10_000, interval: 50 }
+
 let caller: Caller
 
 beforeEach(async () => {
@@ -30,6 +34,7 @@ beforeEach(async () => {
 
 async function work({ work: { kind } }: TaskOrder): Promise<Done> {
   if (kind === "probe") return { result: probed }
+  if (kind === "normalize") return { outputs: { output: "x" }, result: normalizeResult() }
   const outputs = [{ key: "out_1", size_bytes: 1, content_type: "video/mp4" }]
   return { outputs: { out_1: "x" }, result: { kind, outputs } }
 }
@@ -43,6 +48,17 @@ async function tripsOf(work: () => Promise<void>): Promise<Trip[]> {
   return trips.filter((trip) => !BY_TIME.test(trip))
 }
 
+/** The trips of a request, beside those that are made meanwhile by time. */
+async function tripsToLook(look: () => Promise<unknown>): Promise<Trip[]> {
+  const trips = await countTrips(async () => void (await look()))
+  return trips.filter((trip) => !BY_TIME.test(trip) && trip !== ALARM)
+}
+
+async function statusOf(id: string): Promise<string> {
+  const answer = await caller.call(`/commands/${id}`)
+  return (await answer.json<{ status: string }>()).status
+}
+
 async function uploadProbed(): Promise<string> {
   const body = new FormData()
   body.append("file", new File(["x"], "clip.mp4"))
@@ -53,11 +69,25 @@ async function uploadProbed(): Promise<string> {
   return record.id
 }
 
-async function command(fileId: string, headers: Record<string, string> = {}) {
+/** The trips of a request up to the batch that makes its job, and that one, which is last where it is there. */
+async function tripsToAccept(
+  request: () => Promise<void>,
+): Promise<{ before: Trip[]; create: Trip | undefined }> {
+  const trips = (await countTrips(request)).filter((trip) => !BY_TIME.test(trip))
+  await scheduler.wait(SETTLE_MS)
+  const at = trips.findIndex((trip) => trip.includes("insert jobs"))
+  return { before: at < 0 ? trips : trips.slice(0, at), create: trips[at] }
+}
+
+async function command(
+  fileId: string,
+  headers: Record<string, string> = {},
+  changes: Record<string, unknown> = {},
+) {
   const answer = await caller.call("/commands", {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(commandRequest(fileId)),
+    body: JSON.stringify(commandRequest(fileId, changes)),
   })
   expect(answer.status).toBe(202)
   return await answer.json<{ command_id: string; status?: string }>()
@@ -77,21 +107,42 @@ describe("trips to D1", () => {
     expect(trips.slice(8 + MORE_MAX)).toEqual([])
   })
 
-  it("are two until a command is accepted, and one to look at it", async () => {
+  it("are two until a command is accepted, and one where it was made before", async () => {
+    const fileId = await uploadProbed()
+    const webhook = "https://example.com/told"
+    const headers = { "idempotency-key": "once" }
+    const toKey = "select files, select idempotency"
+    const first = await tripsToAccept(async () => void (await command(fileId)))
+    expect(first.before).toEqual(["select files"])
+    const told = await tripsToAccept(async () => void (await command(fileId, {}, { webhook })))
+    expect(told.before).toEqual(["select files"])
+    const keyed = await tripsToAccept(async () => void (await command(fileId, headers)))
+    expect(keyed.before).toEqual([toKey])
+    expect(keyed.create).toContain("insert idempotency")
+    const again = await tripsToAccept(async () => void (await command(fileId, headers)))
+    expect(again).toEqual({ before: [toKey], create: undefined })
+  })
+
+  it("are two until a job with a file is accepted, be it once or not", async () => {
+    for (const headers of [{}, { "idempotency-key": "file" }]) {
+      const { before, create } = await tripsToAccept(async () => {
+        const answer = await sendForm(caller, [["file", media()]], headers)
+        expect(answer.status).toBe(202)
+      })
+      expect(before).toEqual(["insert uploads"])
+      expect(create).toContain("insert files")
+    }
+  })
+
+  it("are one to look at a command, be it open or over, and at a list", async () => {
     const fileId = await uploadProbed()
     startTinyRunner(() => new Promise(() => undefined))
-    let id = ""
-    const accepting = await countTrips(async () => {
-      id = (await command(fileId)).command_id
-    })
-    const ofCreate = accepting.filter((trip) => /^(?:select files$|insert jobs)/.test(trip))
-    expect(ofCreate).toHaveLength(2)
-    await scheduler.wait(SETTLE_MS)
-    const looking = await tripsOf(async () => {
-      const answer = await caller.call(`/commands/${id}`)
-      expect(await answer.json()).toMatchObject({ status: "running" })
-    })
-    expect(looking.filter((trip) => trip !== ALARM)).toEqual(["select jobs"])
+    const { command_id: id } = await command(fileId)
+    await vi.waitFor(async () => expect(await statusOf(id)).toBe("running"), WAITS)
+    expect(await tripsToLook(() => statusOf(id))).toEqual(["select jobs"])
+    expect(await tripsToLook(() => caller.call("/commands"))).toEqual(["select jobs"])
+    await caller.call(`/jobs/${id}/cancel`, { method: "POST" })
+    expect(await tripsToLook(() => statusOf(id))).toEqual(["select jobs"])
   })
 
   it("are one for the link of a download, and none for its bytes", async () => {

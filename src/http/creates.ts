@@ -5,36 +5,31 @@ import type {
   CreateRequest,
   DeploymentFacts,
   FoundInput,
-  InputReference,
   JsonKind,
   JudgeFacts,
   Kind,
 } from "../kinds/kind.ts"
-import { newId } from "../ids.ts"
 import { knownFfmpeg } from "../kinds/command/facts/deployed.ts"
 import { PRIORITY_DEFAULT } from "../kinds/create-fields.ts"
-import type { ImportUrl } from "../kinds/import-url.ts"
-import { judgeInput, readReference } from "../kinds/reference.ts"
+import { judgeInput } from "../kinds/reference.ts"
 import { withSources } from "../kinds/sources.ts"
-import type { StoredUpload } from "../kinds/uploads.ts"
 import { describeOversize, findInputRoom } from "../pipeline/jobs/input-room.ts"
-import { acceptJob, findAccepted } from "../pipeline/jobs/create.ts"
+import { acceptJob, findAccepted, findForCreate } from "../pipeline/jobs/create.ts"
 import type { Accepted, AcceptedJob, Creating } from "../pipeline/jobs/create.ts"
-import { findFiles } from "../storage/files.ts"
 import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
+import type { File } from "../storage/schema/files.ts"
+import { findInputs, readInputs } from "./create-inputs.ts"
+import type { ReadBody, UploadedInput } from "./create-inputs.ts"
 import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
 import { limitProblem } from "./limit-problem.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
 import { expiryFaults, readKeptMs } from "./retention.ts"
 import { requireToolsOf } from "./required-tools.ts"
-import { checkWebhookUrl, notAllowed, readImport, urlFaults } from "./user-urls.ts"
+import { checkWebhookUrl, urlFaults } from "./user-urls.ts"
 
 /** The job that is to be shown, and whether an earlier request made it. */
 export type Created = AcceptedJob
-
-/** A file whose bytes came with a create, and the id of the File that it is to be. */
-export type UploadedInput = { fileId: string; stored: StoredUpload }
 
 /** The body of a create as it was given, in whichever form. */
 export type GivenBody = {
@@ -46,27 +41,34 @@ export type GivenBody = {
 
 /**
  * Accepts the job that a request asks for, once where the caller gave an `Idempotency-Key`;
- * `identity` is what makes two requests the same one.
+ * `identity` is what makes two requests the same one, and `fileIds` are the files that its draft is
+ * made from. An earlier request of the same key is looked up with these; where there are none, the
+ * create itself finds it.
  */
 export async function acceptCreate(
   c: AppContext,
-  identity: unknown,
-  makeDraft: () => Promise<JobDraft>,
+  { identity, fileIds = [] }: { identity: unknown; fileIds?: readonly string[] },
+  makeDraft: (files: File[]) => Promise<JobDraft>,
 ): Promise<Created> {
   const once = await readIdempotency(c, identity)
   const database = c.get("database")
-  const earlier = once && (await findAccepted(database, once))
-  if (earlier) return answerAccepted(c, earlier)
-  const draft = await makeDraft()
-  await requireToolsOf(c, draft)
-  const creating = creatingOf(c)
-  const accepted = await acceptJob(
-    c.env,
-    c.executionCtx,
-    { database, creating },
-    { ...draft, once },
-  )
-  return answerAccepted(c, accepted)
+  const { files, known } = await findForCreate(database, fileIds, once)
+  if (known) return answerAccepted(c, known)
+  const drafted = await draftFrom(files).catch(async (error: unknown) => {
+    // Who sends a create again is told what it made, and not how it would be judged now.
+    const earlier = fileIds.length === 0 && once ? await findAccepted(database, once) : null
+    if (earlier) return earlier
+    throw error
+  })
+  if (drafted === "conflict" || "jobId" in drafted) return answerAccepted(c, drafted)
+  const by = { database, creating: creatingOf(c) }
+  return answerAccepted(c, await acceptJob(c.env, c.executionCtx, by, { ...drafted, once }))
+
+  async function draftFrom(found: File[]): Promise<JobDraft> {
+    const draft = await makeDraft(found)
+    await requireToolsOf(c, draft)
+    return draft
+  }
 }
 
 /** Who creates a job by a request, and within which limits. */
@@ -100,15 +102,14 @@ export async function readRequest<Input extends CreateRequest, Usable>(
   throw refused(given, (await judgeBody(c, kind, given)).faults)
 }
 
-/** The job that a request asks for; 422 with all that is wrong with it. Writes nothing. */
+/** The job that a request asks for, of these files; 422 with all that is wrong with it. Writes nothing. */
 export async function draftRequest<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
   request: Input,
-  given: GivenBody,
+  given: GivenBody & { read: ReadBody<Usable>; files: File[] },
 ): Promise<JobDraft> {
-  const body = { ...given, body: request }
-  const { faults, inputs } = await judgeFields(c, kind, body, new Set())
+  const { faults, inputs } = await judgeFields(c, kind, { ...given, body: request }, new Set())
   if (faults.length > 0) throw refused(given, faults)
   const { runSecondsMax, fileBytesMax } = c.get("limits")
   const limits = { runSecondsMax, fileBytesMax }
@@ -130,7 +131,9 @@ export async function judgeBody<Input extends CreateRequest, Usable>(
   const checked = checkBody(kind.request, given.body)
   const malformed = "faults" in checked ? checked.faults : []
   const fields = new Set(malformed.map(({ field }) => rootOf(field)))
-  const judged = await judgeFields(c, kind, given, fields)
+  const read = readInputs(c, kind, given)
+  const { files } = await findForCreate(c.get("database"), read.fileIds, null)
+  const judged = await judgeFields(c, kind, { ...given, read, files }, fields)
   const others = judged.faults.filter(({ field }) => !fields.has(rootOf(field)))
   return { ...judged, faults: [...malformed, ...others] }
 }
@@ -139,11 +142,11 @@ export async function judgeBody<Input extends CreateRequest, Usable>(
 async function judgeFields<Input extends CreateRequest, Usable>(
   c: AppContext,
   kind: JsonKind<Input, Usable>,
-  { body, upload }: GivenBody,
+  { body, upload, read, files: found }: GivenBody & { read: ReadBody<Usable>; files: File[] },
   malformed: ReadonlySet<string>,
 ): Promise<{ faults: Fault[]; inputs: FoundInput[] }> {
-  const usable = kind.readUsable(body)
-  const { inputs, faults: unreadable } = await findInputs(c, kind.references(usable), upload)
+  const { usable, references } = read
+  const { inputs, faults: unreadable } = findInputs(c, references, { found, upload })
   const unusable = inputs.flatMap((input) => judgeInput(kind.title, input))
   const oversized = await judgeRoom(c, kind, inputs)
   const deployment = await judgeFacts(c)
@@ -179,45 +182,6 @@ async function judgeRoom(
 
 function sizeOf({ file, source }: FoundInput): number | null {
   return source && "sizeBytes" in source ? source.sizeBytes : (file?.sizeBytes ?? null)
-}
-
-/**
- * The account's files that references name, the one that came with the request, and those that are to
- * be brought in from URLs, each URL once; and what is wrong with those that cannot be read.
- */
-async function findInputs(
-  c: AppContext,
-  references: InputReference[],
-  upload?: UploadedInput,
-): Promise<{ inputs: FoundInput[]; faults: Fault[] }> {
-  const origin = publicOrigin(c)
-  const read = references.map((each) => ({ ...each, ...readReference(each.reference, origin) }))
-  const ids = read.flatMap((each) => ("fileId" in each ? [each.fileId] : []))
-  const found = ids.length > 0 ? await findFiles(c.get("database"), ids) : []
-  const files = new Map(found.map((file) => [file.id, file]))
-  const sources = new Map<string, { fileId: string; source: ImportUrl }>()
-  const inputs: FoundInput[] = []
-  const faults: Fault[] = []
-  for (const each of read) {
-    const { key, field } = each
-    if ("fileId" in each && each.fileId === upload?.fileId) {
-      inputs.push({ key, field, fileId: upload.fileId, file: null, source: upload.stored })
-    } else if ("fileId" in each) {
-      inputs.push({ key, field, fileId: each.fileId, file: files.get(each.fileId) ?? null })
-    } else if ("url" in each) {
-      const source = readImport(c, each.url)
-      if ("error" in source) {
-        faults.push(notAllowed(field, source.error))
-        continue
-      }
-      const known = sources.get(source.url) ?? { fileId: newId(), source }
-      sources.set(source.url, known)
-      inputs.push({ key, field, file: null, ...known })
-    } else {
-      faults.push({ field, code: each.code ?? "invalid_reference", message: each.error })
-    }
-  }
-  return { inputs, faults }
 }
 
 /** What every job is made of; 422 where its webhook may not be called. */

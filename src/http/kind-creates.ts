@@ -3,6 +3,7 @@ import { newId } from "../ids.ts"
 import type { CreateRequest, JsonKind } from "../kinds/kind.ts"
 import { acceptCreate, draftRequest, judgeBody, readRequest } from "./creates.ts"
 import type { Created, GivenBody } from "./creates.ts"
+import { readInputs } from "./create-inputs.ts"
 import { explainFile, fileTwice, noFile, withFileForm } from "./file-forms.ts"
 import type { FileForm } from "./file-forms.ts"
 import { fieldReader } from "./form-fields.ts"
@@ -49,7 +50,11 @@ async function create<Input extends CreateRequest, Usable>(
   identify: (request: Input) => unknown = (request) => request,
 ): Promise<Created> {
   const request = await readRequest(c, kind, given)
-  return await acceptCreate(c, identify(request), () => draftRequest(c, kind, request, given))
+  const read = readInputs(c, kind, { ...given, body: request })
+  const asked = { identity: identify(request), fileIds: read.fileIds }
+  return await acceptCreate(c, asked, (files) => {
+    return draftRequest(c, kind, request, { ...given, read, files })
+  })
 }
 
 /** Makes the job of a form with a file, whose stored bytes it then takes as a File of its own. */

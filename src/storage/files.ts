@@ -153,10 +153,15 @@ export async function findLargeMember(
 
 /** Those of the named files that are Files of the account, without members; others are left out. */
 export async function findFiles(
-  { accountId, sql: database }: AccountDatabase,
-  ids: string[],
+  database: AccountDatabase,
+  ids: readonly string[],
 ): Promise<File[]> {
-  return await database
+  return await selectFiles(database, ids)
+}
+
+/** The statement of `findFiles`. */
+export function selectFiles({ accountId, sql: database }: AccountDatabase, ids: readonly string[]) {
+  return database
     .select(withoutMembers)
     .from(files)
     .where(

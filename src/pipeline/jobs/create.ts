@@ -4,8 +4,9 @@ import { findTaskDefinition } from "../../kinds/registry.ts"
 import { dayOf, isNotAdmitted, judgeDemand, readAccountUse } from "../../storage/account-limits.ts"
 import type { CreateLimits, Demand, Exceeded } from "../../storage/account-limits.ts"
 import type { AccountDatabase } from "../../storage/database.ts"
-import { findIdempotency } from "../../storage/idempotency.ts"
-import type { Idempotency } from "../../storage/idempotency.ts"
+import { findFiles } from "../../storage/files.ts"
+import { findFilesAndKey, findIdempotency } from "../../storage/idempotency.ts"
+import type { Idempotency, KnownKey } from "../../storage/idempotency.ts"
 import { createJob } from "../../storage/job-drafts.ts"
 import type { Admission, Creator, JobDraft } from "../../storage/job-drafts.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
@@ -34,9 +35,28 @@ export type BackgroundContext = Pick<ExecutionContext, "waitUntil">
 /** The job that an earlier request with the same key made; null where the key is free. */
 export async function findAccepted(
   database: AccountDatabase,
-  { key, bodyHash }: Idempotency,
+  once: Idempotency,
 ): Promise<Known | null> {
-  const known = await findIdempotency(database, key, Date.now())
+  return judgeKnown(await findIdempotency(database, once.key, Date.now()), once)
+}
+
+/**
+ * The files that a create names, and what an earlier request with the same key made, in one trip; nothing
+ * is asked for a create that names none.
+ */
+export async function findForCreate(
+  database: AccountDatabase,
+  fileIds: readonly string[],
+  once: Idempotency | null,
+): Promise<{ files: File[]; known: Known | null }> {
+  if (fileIds.length === 0) return { files: [], known: null }
+  if (!once) return { files: await findFiles(database, fileIds), known: null }
+  const asked = { key: once.key, now: Date.now() }
+  const { files, known } = await findFilesAndKey(database, fileIds, asked)
+  return { files, known: judgeKnown(known, once) }
+}
+
+function judgeKnown(known: KnownKey | null, { bodyHash }: Idempotency): Known | null {
   if (!known) return null
   return known.bodyHash === bodyHash ? { jobId: known.jobId, replayed: true } : "conflict"
 }

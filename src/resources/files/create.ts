@@ -30,7 +30,8 @@ async function createFromForm(c: AppContext): Promise<Created> {
     if (!storeFile) throw unprocessables([noFile("file_url")])
     const stored = await storeFile()
     const draft = planUpload(stored, readJobFacts(c, fields))
-    return await acceptCreate(c, [stored.name, stored.sha256, fields], async () => draft)
+    const identity = [stored.name, stored.sha256, fields]
+    return await acceptCreate(c, { identity }, async () => draft)
   })
 }
 
@@ -41,7 +42,7 @@ async function createImport(
 ): Promise<Created> {
   const { file_url, webhook = null, metadata = null, priority, expires_in } = fields
   const identity = { file_url, webhook, metadata, priority, expires_in: expires_in ?? undefined }
-  return await acceptCreate(c, identity, async () => {
+  return await acceptCreate(c, { identity }, async () => {
     const source = readImport(c, file_url)
     if ("error" in source) throw unprocessables([notAllowed("file_url", source.error)])
     return planImport(source, { ...readJobFacts(c, fields), ...c.get("limits") })
