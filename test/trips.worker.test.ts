@@ -8,7 +8,7 @@ import type { Trip } from "./support/counted-trips.ts"
 import { media, sendForm } from "./support/kind-upload.ts"
 import { normalizeResult } from "./support/normalized.ts"
 import { probed } from "./support/stand-in-runner.ts"
-import { startTinyRunner } from "./support/tiny-runner.ts"
+import { RECEIVER, startTinyRunner } from "./support/tiny-runner.ts"
 import type { Done } from "./support/tiny-runner.ts"
 
 /** What is noted of jobs is dealt with by then. */
@@ -109,7 +109,7 @@ describe("trips to D1", () => {
 
   it("are two until a command is accepted, and one where it was made before", async () => {
     const fileId = await uploadProbed()
-    const webhook = "https://example.com/told"
+    const webhook = RECEIVER
     const headers = { "idempotency-key": "once" }
     const toKey = "select files, select idempotency"
     const first = await tripsToAccept(async () => void (await command(fileId)))

@@ -53,7 +53,7 @@ class Runner extends Container<Env> implements RunnerRpc {
 
   async post(order: TaskOrder): Promise<RunnerAnswer> {
     if (!this.#memory.admits(order.allocation)) return LATE
-    const run = await readTaskToken(settingsOf(this.env).LATHE_SECRET, order.io.token)
+    const { run } = (await readTaskToken(settingsOf(this.env).LATHE_SECRET, order.io.token)) ?? {}
     if (!run) return { status: 400, text: "token" }
     this.#idle = null
     await this.#ending

@@ -3,9 +3,10 @@ import { z } from "zod"
 import type { Env } from "../env.ts"
 import type { TaskRun } from "../rpc.ts"
 import { spaceOf } from "../storage/state-disk.ts"
+import type { TaskGrant } from "./token.ts"
 
-/** What a route of a runner has: the bindings, and the run that its token is of. */
-export type Io = { Bindings: Env; Variables: { run: TaskRun } }
+/** What a route of a runner has: the bindings, the run that its token is of, and what that grants. */
+export type Io = { Bindings: Env; Variables: { run: TaskRun; grant: TaskGrant | null } }
 export type IoContext = Context<Io>
 
 const completion = z.object({

@@ -8,6 +8,7 @@ import { findOutputKeys } from "../storage/tasks.ts"
 import { closeUpload, findUpload, listUploadsOf, openUpload } from "../storage/uploads.ts"
 import { metadataOf, readCompletion, say, withSpace } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
+import { outputKeysOfRun } from "./known-runs.ts"
 
 /** Adds the routes by which a task stores its outputs, whole or in parts. */
 export function addOutputRoutes(io: Hono<Io>): void {
@@ -28,7 +29,7 @@ async function withOutput(
   serve: (objectKey: string) => Promise<Response>,
 ): Promise<Response> {
   const run = c.get("run")
-  return await withOutputKey(c, async (key) => {
+  return await withKey(c, await outputKeysOfRun(c), async (key) => {
     const objectKey = outputObjectKey(run.accountId, run, key)
     const encoded = new URL(c.req.url).pathname.split("/members/")[1]?.split("/", 1)[0]
     if (encoded === undefined) return await serve(objectKey)
@@ -37,13 +38,23 @@ async function withOutput(
   })
 }
 
-/** Serves a route of an output that the task may store: 410 where it does not run at its fence. */
+/**
+ * Serves a route of an output that the task may store, whichever run of it: 410 where D1 says now that it
+ * does not run at its fence.
+ */
 export async function withOutputKey(
   c: IoContext,
   serve: (key: string) => Promise<Response>,
 ): Promise<Response> {
   const run = c.get("run")
-  const keys = await findOutputKeys(databaseOf(c.env, run.accountId), run)
+  return await withKey(c, await findOutputKeys(databaseOf(c.env, run.accountId), run), serve)
+}
+
+async function withKey(
+  c: IoContext,
+  keys: string[] | null,
+  serve: (key: string) => Promise<Response>,
+): Promise<Response> {
   if (!keys) return say(410, "gone")
   const key = c.req.param("key") ?? ""
   return keys.includes(key) ? await serve(key) : say(404, "no such output")

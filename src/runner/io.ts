@@ -9,12 +9,11 @@ import { fileKey } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import type { TaskRun } from "../rpc.ts"
-import { databaseOf } from "../storage/database.ts"
-import { findInputObject } from "../storage/tasks.ts"
 import { say } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
 import { addOutputRoutes } from "./io-outputs.ts"
 import { addResumableRoutes } from "./io-resumable.ts"
+import { inputObjectOf } from "./known-runs.ts"
 import { sendSource } from "./io-source.ts"
 import { readTaskToken } from "./token.ts"
 
@@ -36,9 +35,10 @@ export function makeIo(onReport: OnReport): Hono<Io> {
   io.use("/:task/*", async (c, next) => {
     if (c.req.header(PROTOCOL_HEADER) !== PROTOCOL_VERSION) return say(426, "protocol")
     const token = c.req.header("authorization")?.replace(/^Bearer /, "") ?? ""
-    const run = await readTaskToken(settingsOf(c.env).LATHE_SECRET, token)
-    if (!run || run.taskId !== c.req.param("task")) return say(401, "token")
-    c.set("run", run)
+    const read = await readTaskToken(settingsOf(c.env).LATHE_SECRET, token)
+    if (read?.run.taskId !== c.req.param("task")) return say(401, "token")
+    c.set("run", read.run)
+    c.set("grant", read.grant)
     return await next()
   })
   io.post("/:task/reports", (c) => receive(c, onReport))
@@ -80,8 +80,7 @@ function parseJson(text: string): unknown {
 async function sendInput(c: IoContext): Promise<Response> {
   const key = fileKey.safeParse(c.req.param("key"))
   if (!key.success) return say(404, "no such input")
-  const run = c.get("run")
-  const objectKey = await findInputObject(databaseOf(c.env, run.accountId), run, key.data)
+  const objectKey = await inputObjectOf(c, key.data)
   if (objectKey === null) return say(410, "gone")
   const headers = c.req.raw.headers
   const object = await c.env.MEDIA.get(objectKey, headers.has("range") ? { range: headers } : {})

@@ -20,11 +20,13 @@ const inputFile = { id, name, sizeBytes, probe, source }
 /** A claimed task with its inputs; `plan` is the account's, null where there is no such account. */
 export type ClaimedTask = {
   task: Task
-  inputs: { key: string; file: InputFile | null }[]
+  inputs: { key: string; objectKey: string | null; file: InputFile | null }[]
   plan: HeldPlan | null
   /** The request that made the job; null for one of an earlier version. */
   requestId: string | null
   secrets: TaskSecrets | null
+  /** The moment that the claim was made by. */
+  claimedAt: number
 }
 
 /**
@@ -68,6 +70,7 @@ export async function claimTask(
     database
       .select({
         key: taskInputs.key,
+        objectKey: taskInputs.objectKey,
         file: inputFile,
       })
       .from(taskInputs)
@@ -82,7 +85,7 @@ export async function claimTask(
   if (!claimed || claimed.task.state !== "running") return null
   const { task, requestId } = claimed
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
-  return { task, inputs, plan, requestId, secrets: secret?.secrets ?? null }
+  return { task, inputs, plan, requestId, secrets: secret?.secrets ?? null, claimedAt: claim.now }
 }
 
 /** Whether a task runs at this fence now: what every call of a runner must prove. */

@@ -1,5 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
+import { makeTaskToken, readTaskToken, RUN_KNOWN_MS } from "../../src/runner/token.ts"
+import { collectGarbage } from "../../src/pipeline/upkeep/garbage.ts"
 import { endJob } from "../../src/pipeline/settle/settle.ts"
 import { memberObjectKey, outputObjectKey } from "../../src/storage/objects.ts"
 import { callIo, createUpload, putPart } from "../contracts/io-caller.ts"
@@ -9,8 +11,10 @@ import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
 import { BOOT, startTask } from "../support/bundle.ts"
 import { ask, makeCaller, upload } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
+import { countTrips } from "../support/counted-trips.ts"
 
 const INPUT = "what a runner reads"
+const SECRET = env.LATHE_SECRET ?? ""
 const CANCELED = { code: "canceled" as const, message: "Canceled.", lines: [] }
 
 let caller: Caller
@@ -44,6 +48,11 @@ async function openRoutes(): Promise<IoUnderTest> {
   }
 }
 
+async function inputObjectOf(taskId: string): Promise<string> {
+  const sql = "select f.object_key from files f join task_inputs on file_id = id where task_id = ?"
+  return (await env.DB.prepare(sql).bind(taskId).first<string>("object_key")) ?? ""
+}
+
 async function readObject(objectKey: string) {
   const stored = await env.MEDIA.get(objectKey)
   if (!stored) return null
@@ -54,6 +63,66 @@ async function readObject(objectKey: string) {
 describe("the Worker's I/O routes", () => {
   testIoRoutes(openRoutes)
   testResumableRoutes(openRoutes)
+
+  describe("with a token that grants what D1 said", () => {
+    async function openGranted(at: number) {
+      const io = await openRoutes()
+      const { run } = (await readTaskToken(SECRET, io.token)) ?? {}
+      if (!run) throw new Error("the token is not valid")
+      const grant = { at, inputs: { in_1: await inputObjectOf(io.taskId) }, outputs: ["out_1"] }
+      return { ...io, run, token: await makeTaskToken(SECRET, run, grant) }
+    }
+
+    function store(io: IoUnderTest, key: string) {
+      const headers = { "content-length": "1", "content-type": "video/mp4" }
+      return callIo(io, `/outputs/${key}`, { method: "PUT", headers, body: "x" })
+    }
+
+    it("asks D1 of nothing for a while", async () => {
+      const io = await openGranted(Date.now())
+      const trips = await countTrips(async () => {
+        const answer = await callIo(io, "/inputs/in_1")
+        expect(await answer.text()).toBe(INPUT)
+        expect((await store(io, "out_1")).status).toBe(200)
+        expect((await store(io, "out_2")).status).toBe(404)
+      })
+      expect(trips).toEqual([])
+    })
+
+    it("asks once for outputs that come later, and for each input", async () => {
+      const io = await openGranted(Date.now() - RUN_KNOWN_MS)
+      const trips = await countTrips(async () => {
+        for (const key of ["out_1", "out_2"]) expect((await store(io, key)).status).toBe(200)
+        await (await callIo(io, "/inputs/in_1")).text()
+      })
+      expect(trips).toEqual(["select tasks", "select task_inputs"])
+    })
+
+    it("is gone once the run ended, if not before the grant", async () => {
+      const io = await openGranted(Date.now() - RUN_KNOWN_MS)
+      await io.endRun()
+      expect((await store(io, "out_1")).status).toBe(410)
+      expect((await callIo(io, "/inputs/in_1")).status).toBe(410)
+    })
+
+    it("leaves nothing of what came after the end", async () => {
+      const io = await openGranted(Date.now())
+      await io.endRun()
+      await collectGarbage(env, Date.now())
+      expect((await store(io, "out_1")).status).toBe(200)
+      expect(await io.readStored("out_1")).not.toBeNull()
+      await collectGarbage(env, Date.now() + 3_700_000)
+      expect(await io.readStored("out_1")).toBeNull()
+    })
+
+    it("is refused where another grant stands in it", async () => {
+      const io = await openGranted(Date.now())
+      const others = { at: Date.now(), inputs: { in_1: "another/object" }, outputs: [] }
+      const grant = btoa(JSON.stringify(others)).replaceAll("=", "")
+      const token = io.token.split(".").with(4, grant).join(".")
+      expect((await callIo({ ...io, token }, "/inputs/in_1")).status).toBe(401)
+    })
+  })
 
   it("leaves no upload of an output that was begun again", async () => {
     const io = await openRoutes()

@@ -9,10 +9,17 @@ import { BOOT } from "./bundle.ts"
 /** What a task comes to: the bytes of its outputs by key, and the result of its last report. */
 export type Done = { outputs?: Record<string, string>; result: object }
 
-/** Answers as the plain runner does: takes each task, reads its inputs, and does what a test says. */
+/** Where webhooks are taken that a tiny runner's service sends. */
+export const RECEIVER = "https://receiver.example/told"
+
+/**
+ * Answers as the plain runner does: takes each task, reads its inputs, and does what a test says. So does
+ * the receiver of webhooks.
+ */
 export function startTinyRunner(work: (order: TaskOrder) => Promise<Done>): void {
   vi.spyOn(globalThis, "fetch").mockImplementation(async (input, init) => {
     const request = new Request(input, init)
+    if (request.url === RECEIVER) return new Response(null, { status: 204 })
     if (!request.url.startsWith(`${env.RUNNER_ORIGIN}/`)) throw new Error("there is no network")
     if (request.method !== "POST") return Response.json({})
     const order = taskOrder.parse(await request.json())

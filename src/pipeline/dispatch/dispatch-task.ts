@@ -11,7 +11,7 @@ import { deleteTask, ioOrigin, postTask } from "../../runner/client.ts"
 import { makeTaskToken } from "../../runner/token.ts"
 import { databaseOf } from "../../storage/database.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
-import { claimTask } from "../../storage/tasks.ts"
+import { claimTask, outputKeysOf } from "../../storage/tasks.ts"
 import type { ClaimedTask } from "../../storage/tasks.ts"
 import { wholeTask } from "../../storage/whole-rows.ts"
 import { describeOversize, findInputRoom } from "../jobs/input-room.ts"
@@ -145,12 +145,16 @@ async function post(
 
 async function makeOrder(
   env: Env,
-  { task, inputs, plan, requestId, secrets }: ClaimedTask,
+  { task, inputs, plan, requestId, secrets, claimedAt }: ClaimedTask,
 ): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
   const { work } = await wholeTask(env.MEDIA, task)
   const run = { accountId, jobId, taskId, fence }
-  const token = await makeTaskToken(settingsOf(env).LATHE_SECRET, run)
+  const objects = inputs.flatMap(({ key, objectKey }) => {
+    return objectKey === null ? [] : [[key, objectKey] as const]
+  })
+  const grant = { at: claimedAt, inputs: Object.fromEntries(objects), outputs: outputKeysOf(work) }
+  const token = await makeTaskToken(settingsOf(env).LATHE_SECRET, run, grant)
   return {
     task_id: taskId,
     job_id: jobId,
