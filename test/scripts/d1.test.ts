@@ -41,6 +41,10 @@ const WORKER = `export default {
         const all = await Promise.all(Array.from({ length: times }, () => add.first("value")))
         return all.toSorted((a, b) => a - b)
       },
+      async batches({ batches }) {
+        const all = batches.map((each) => db.batch(each.map((sql) => db.prepare(sql))))
+        return (await Promise.allSettled(all)).map(({ status }) => status)
+      },
       async odd() {
         const bound = db.prepare("select ? as yes, ? as bytes, ? as part, ? as list, ? as none, ? as infinite")
         const part = new Uint8Array([0, 1, 2, 3]).subarray(1, 3)
@@ -172,6 +176,18 @@ describe.each([
     expect(absent).toMatchObject({ error: "D1_COLUMN_NOTFOUND: Column not found (b)" })
     expect(await ask("exec", { sql: "select 1;\nselect 2;" })).toEqual({ value: 2 })
     expect(await ask("size")).toEqual({ value: expect.any(Number) })
+  })
+
+  test("undoes of batches that come together those that fail", async () => {
+    function add(name: string): string {
+      return `insert into films (name) values ('${name}')`
+    }
+    const batches = [[add("t1")], [add("t2"), add("t1")], [add("t3")], [add("t3")], [add("t4")]]
+    const value = ["fulfilled", "rejected", "fulfilled", "rejected", "fulfilled"]
+    expect(await ask("batches", { batches })).toEqual({ value })
+    const sql = "select name from films where name like 't%' order by name"
+    expect(await ask("raw", { sql, values: [] })).toEqual({ value: [["t1"], ["t3"], ["t4"]] })
+    await ask("exec", { sql: "delete from films where name like 't%'" })
   })
 
   test("takes the values that D1 takes", async () => {

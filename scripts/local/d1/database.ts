@@ -14,9 +14,17 @@ type Storage = {
   transactionSync<Result>(work: () => Result): Result
 }
 
-/** A D1 database. Its answers leave once the disk has what they say. */
+/** Who asks again so soon is one of many, who then share a wait for the disk. */
+const BUSY_MS = 3
+
+/**
+ * A D1 database. Its answers leave once the disk has what they say: all that is done in one turn of the
+ * event loop is written together, so that it gathers, while it is busy, whatever has arrived.
+ */
 export class D1DatabaseObject {
   readonly #storage: Storage
+  readonly #gathered: (() => void)[] = []
+  #askedAt = 0
   #changes = 0
 
   constructor({ storage }: { storage: Storage }) {
@@ -24,7 +32,22 @@ export class D1DatabaseObject {
   }
 
   /** Runs statements in their order, all or none. */
-  query(queries: Query[]): Answer {
+  async query(queries: Query[]): Promise<Answer> {
+    const now = Date.now()
+    const isBusy = now - this.#askedAt < BUSY_MS
+    this.#askedAt = now
+    if (!isBusy || queries.every(({ sql }) => isRead(sql))) return this.#answer(queries)
+    return await new Promise((resolve) => {
+      this.#gathered.push(() => resolve(this.#answer(queries)))
+      if (this.#gathered.length === 1) setTimeout(() => this.#runGathered(), 0)
+    })
+  }
+
+  #runGathered(): void {
+    for (const run of this.#gathered.splice(0)) run()
+  }
+
+  #answer(queries: Query[]): Answer {
     try {
       return { results: this.#runAll(queries) }
     } catch (error) {
@@ -68,6 +91,10 @@ export class D1DatabaseObject {
     const [[changes, last_row_id] = []] = cursor.raw()
     return { changes: Number(changes), last_row_id: Number(last_row_id) }
   }
+}
+
+function isRead(sql: string): boolean {
+  return /^\s*select\b/i.test(sql)
 }
 
 function toSql(value: Value): string | number | null | ArrayBuffer {
