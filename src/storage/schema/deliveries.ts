@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core"
+import { packedText } from "../packed-text.ts"
 import { DELIVERY_STATES } from "./states.ts"
 
 /** One webhook to one URL: for one end of a job, or a test event. */
@@ -13,7 +14,7 @@ export const deliveries = sqliteTable(
     type: text("type").notNull(),
     url: text("url").notNull(),
     /** The very bytes of every try. */
-    body: text("body").notNull(),
+    body: packedText("body").notNull(),
     /** Where the body is when it is too large for a row; `body` is then empty. */
     bodyObjectKey: text("body_object_key"),
     state: text("state", { enum: DELIVERY_STATES }).notNull(),

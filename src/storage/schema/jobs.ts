@@ -7,6 +7,7 @@ import type { NormalizeResult } from "../../contract/tasks/normalize.ts"
 import type { TranscribeResult } from "../../contract/tasks/transcribe.ts"
 import type { Warning } from "../../contract/warning.ts"
 import type { RenditionQuality } from "../../contract/tasks/render.ts"
+import { packedJson } from "../packed-text.ts"
 import { STATES, WEBHOOK_FORMS } from "./states.ts"
 
 export const jobs = sqliteTable(
@@ -19,10 +20,10 @@ export const jobs = sqliteTable(
     /** Rises with every transition, which requires it as it was read (optimistic concurrency). */
     version: integer("version").notNull(),
     priority: integer("priority").notNull(),
-    request: text("request", { mode: "json" }).$type<unknown>().notNull(),
+    request: packedJson("request").notNull(),
     /** Where the whole request is when it is too large for a row; `request` then has less of it. */
     requestObjectKey: text("request_object_key"),
-    result: text("result", { mode: "json" }).$type<JobResult>(),
+    result: packedJson("result").$type<JobResult>(),
     /** Where the whole result is when it is too large; `result` then has no members of bundles. */
     resultObjectKey: text("result_object_key"),
     /** What is odd about what a job made that succeeded; null where nothing is. */

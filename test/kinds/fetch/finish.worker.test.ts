@@ -7,6 +7,7 @@ import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { fetchResult, finishFetch } from "../../support/fetched.ts"
 import { endTask } from "../../support/tasks.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const URL = "https://video.example.com/watch?v=1"
 const DAY_MS = 24 * 3_600_000
@@ -62,8 +63,7 @@ describe("a fetch that succeeded", () => {
       status: "completed",
       outputs: [{ url: `${base}/A%20clip.mp4`, codec: "h264" }, { url: `${base}/A%20clip.en.vtt` }],
     })
-    const row = env.DB.prepare("select type, body from deliveries where job_id = ?").bind(id)
-    const { type, body = "" } = (await row.first<{ type: string; body: string }>()) ?? {}
+    const { type, body } = await storedWebhook(id)
     expect(type).toBe("fetch.succeeded")
     expect(body).toContain(`"data":${await (await caller.call(`/fetch/${id}`)).text()}}`)
   })

@@ -11,6 +11,7 @@ import { leftOver, NOTHING } from "../../support/left-over.ts"
 import { renderResult } from "../../support/rendered.ts"
 import { endTask, findTask, readinessOf, readJob } from "../../support/stand-in-runner.ts"
 import type { TaskEnd } from "../../support/stand-in-runner.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const DAY_MS = 24 * 3_600_000
 const HOOK = "https://receiver.example/"
@@ -149,8 +150,7 @@ describe("a fetch with renditions", () => {
     ["webhook", "fetch"],
   ])("tells its %s what GET /%s/{id} answers", async (field, room) => {
     const id = await made({ [field]: HOOK })
-    const row = env.DB.prepare("select type, body from deliveries where job_id = ?").bind(id)
-    const { type, body = "" } = (await row.first<{ type: string; body: string }>()) ?? {}
+    const { type, body } = await storedWebhook(id)
     expect(type).toBe("fetch.succeeded")
     expect(body).toContain(`"data":${await (await caller.call(`/${room}/${id}`)).text()}}`)
   })

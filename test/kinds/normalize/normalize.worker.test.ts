@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { normalizeTask } from "../../../src/contract/tasks/normalize.ts"
 import { accountOf, startTask } from "../../support/bundle.ts"
@@ -7,6 +6,7 @@ import type { Caller } from "../../support/caller.ts"
 import { normalizeResult } from "../../support/normalized.ts"
 import { readProblem } from "../../support/problem.ts"
 import { endTask, findTask, imported, PROBED, readJob } from "../../support/stand-in-runner.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const PAGE = "https://media.example/talk.mp3"
 
@@ -169,8 +169,7 @@ describe("a normalization that succeeded", () => {
       status: "completed",
       outputs: [{ url: download_url, codec: "pcm_s16le", duration_seconds: 2.5, size_bytes: 9 }],
     })
-    const row = env.DB.prepare("select type, body from deliveries where job_id = ?").bind(id)
-    const { type, body = "" } = (await row.first<{ type: string; body: string }>()) ?? {}
+    const { type, body } = await storedWebhook(id)
     expect(type).toBe("normalize.succeeded")
     expect(body).toContain(`"data":${text}}`)
   })

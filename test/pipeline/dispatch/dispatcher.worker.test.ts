@@ -13,6 +13,7 @@ import type { QueuedTask } from "../../../src/storage/task-queue.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
 import { makeClaimedJob, makeQueuedJob } from "../../support/queued-job.ts"
 import { allStored } from "../../support/queued-tasks.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -101,10 +102,8 @@ describe("a job of a kind that this version does not know", () => {
     await queueRunning([taskId])
     await inDispatcher(async (running) => await running.alarm())
     expect(await jobOf(jobId)).toMatchObject({ state: "failed", errorCode: "runner_lost" })
-    const body = await env.DB.prepare("select body from deliveries where job_id = ?")
-      .bind(jobId)
-      .first<string>("body")
-    expect(JSON.parse(body ?? "")).toMatchObject({
+    const { body } = await storedWebhook(jobId)
+    expect(JSON.parse(body)).toMatchObject({
       type: "nosuch.failed",
       data: { id: jobId, status: "failed", error: { code: "runner_lost" } },
     })

@@ -4,6 +4,7 @@ import { BOOT, startTask } from "../../support/bundle.ts"
 import type { RunningTask } from "../../support/bundle.ts"
 import { ask, makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const OUTPUT = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
 const RESULT = { kind: "command", outputs: [OUTPUT] }
@@ -63,8 +64,8 @@ describe("the log of a job", () => {
   it("is named by the webhook that tells of the end", async () => {
     const report = { kind: "finished", result: RESULT, log: LOG }
     const { jobId } = await end(report, "https://hooks.example/ended")
-    const row = env.DB.prepare("select body from deliveries where job_id = ?").bind(jobId)
-    expect(JSON.parse((await row.first<string>("body")) ?? "")).toMatchObject({
+    const { body } = await storedWebhook(jobId)
+    expect(JSON.parse(body)).toMatchObject({
       data: { id: jobId, log: `https://lathe.test/v1/jobs/${jobId}/log` },
     })
   })

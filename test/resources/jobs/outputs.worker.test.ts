@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { accountOf, startTask } from "../../support/bundle.ts"
@@ -10,6 +9,7 @@ import { renderResult } from "../../support/rendered.ts"
 import { endTask, findTask, imported, PROBED } from "../../support/stand-in-runner.ts"
 import type { TaskEnd } from "../../support/stand-in-runner.ts"
 import { transcribeResult } from "../../support/transcribed.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const PAGE = "https://media.example/film.webm"
 const BASE = "https://lathe.test/v1"
@@ -197,8 +197,7 @@ describe("the webhook of a job in the Job form", () => {
 })
 
 async function deliveryOf(jobId: string): Promise<{ type: string; data: unknown }> {
-  const row = env.DB.prepare("select type, body from deliveries where job_id = ?").bind(jobId)
-  const { type, body = "{}" } = (await row.first<{ type: string; body: string }>()) ?? {}
+  const { type, body } = await storedWebhook(jobId)
   const { data } = z.looseObject({ data: z.unknown() }).parse(JSON.parse(body))
-  return { type: type ?? "", data }
+  return { type, data }
 }

@@ -6,6 +6,7 @@ import { outputObjectKey } from "../../../src/storage/objects.ts"
 import { accountOf, bundleReport, startTask } from "../../support/bundle.ts"
 import { ask, makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 type FileEntry = { name: string; download_url: string; size_bytes: number; content_type: string }
 type Output = FileEntry & { id: string; files?: FileEntry[]; duration_seconds?: number }
@@ -121,9 +122,8 @@ describe("the record of a command", () => {
     const { files: _, ...headOfList } = list
     expect(listed).toMatchObject({ out_1: headOfList, out_3: outputs["out_3"] })
     for (const key of ["out_1", "out_2"]) expect(listed?.[key]).not.toHaveProperty("files")
-    const query = env.DB.prepare("select body from deliveries where job_id = ?")
-    const body = await query.bind(task.jobId).first<string>("body")
-    expect(JSON.parse(body ?? "")).toMatchObject({ data: { output_files: outputs } })
+    const { body } = await storedWebhook(task.jobId)
+    expect(JSON.parse(body)).toMatchObject({ data: { output_files: outputs } })
   })
 
   it("fits with as many files as a command may make, and lists leave them out", async () => {

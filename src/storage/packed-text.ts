@@ -1,0 +1,65 @@
+import { deflateRawSync, inflateRawSync } from "node:zlib"
+import { customType } from "drizzle-orm/sqlite-core"
+import { z } from "zod"
+import { PACK_DICTIONARY } from "./pack-dictionary.ts"
+
+// A value as JSON takes a tenth of its bytes where it is deflated with a dictionary of what is in most
+// of them. A column of packed values holds texts too: what is short, what is long enough that SQL looks
+// into it, and what earlier versions wrote.
+
+/** A byte before what is deflated: the number of its dictionary. */
+const DICTIONARY_NUMBER = 1
+/** A shorter text would hardly become shorter. */
+const PACKED_LENGTH_MIN = 48
+/** Queries of lists look at longer texts, and leave some of them out. */
+const PACKED_LENGTH_MAX = 8 * 1024
+
+const dictionary = new TextEncoder().encode(PACK_DICTIONARY)
+const options = { dictionary, level: 6, windowBits: 15 }
+const decoder = new TextDecoder()
+
+/** D1 answers bytes as a list of numbers. */
+const packed = z.union([
+  z.instanceof(Uint8Array),
+  z.instanceof(ArrayBuffer).transform((buffer) => new Uint8Array(buffer)),
+  z.array(z.number()).transform((bytes) => Uint8Array.from(bytes)),
+])
+
+/** What a column of packed values holds for a text: bytes where these are fewer, else the text. */
+export function packText(text: string, lengthMax = PACKED_LENGTH_MAX): string | Uint8Array {
+  if (text.length < PACKED_LENGTH_MIN || text.length > lengthMax) return text
+  const deflated = deflateRawSync(text, options)
+  if (deflated.byteLength + 1 >= text.length) return text
+  const bytes = new Uint8Array(deflated.byteLength + 1)
+  bytes[0] = DICTIONARY_NUMBER
+  bytes.set(deflated, 1)
+  return bytes
+}
+
+/** The text of what a column of packed values holds; throws where that is packed in no known way. */
+export function unpackText(stored: unknown): string {
+  if (typeof stored === "string") return stored
+  const bytes = packed.parse(stored)
+  if (bytes[0] !== DICTIONARY_NUMBER) throw new Error(`unknown dictionary ${bytes[0]}`)
+  return decoder.decode(inflateRawSync(bytes.subarray(1), { dictionary }))
+}
+
+/** A column of texts that are packed. */
+export const packedText = customType<{ data: string; driverData: unknown }>({
+  dataType: () => "text",
+  toDriver: (text) => packText(text),
+  fromDriver: unpackText,
+})
+
+/** A column of values that are packed as JSON. */
+export const packedJson = customType<{ data: unknown; driverData: unknown }>({
+  dataType: () => "text",
+  toDriver: (value) =>
+    isReadBySql(value) ? JSON.stringify(value) : packText(JSON.stringify(value)),
+  fromDriver: (stored): unknown => JSON.parse(unpackText(stored)),
+})
+
+/** The results of fetches stay as they are: their media go by a statement that changes these. */
+function isReadBySql(value: unknown): boolean {
+  return value instanceof Object && "fetched" in value
+}

@@ -1,0 +1,66 @@
+import { env } from "cloudflare:workers"
+import { describe, expect, it } from "vitest"
+import { sha256Hex } from "../../src/crypto/sha256.ts"
+import { databaseOf } from "../../src/storage/database.ts"
+import { findJob } from "../../src/storage/jobs.ts"
+import { PACK_DICTIONARY } from "../../src/storage/pack-dictionary.ts"
+import { packText, unpackText } from "../../src/storage/packed-text.ts"
+import { makeCaller, upload } from "../support/caller.ts"
+
+const words = Array.from({ length: 200 }, (_, index) => `"codec_name":"h${index}"`).join()
+
+describe("a packed text", () => {
+  it("is read as it was, from bytes, from D1's list of them, and from a text", () => {
+    const packed = packText(words)
+    if (typeof packed === "string") throw new Error("it was not packed")
+    expect(packed.byteLength).toBeLessThan(words.length / 3)
+    expect(unpackText(packed)).toBe(words)
+    expect(unpackText([...packed])).toBe(words)
+    expect(unpackText(packed.slice().buffer)).toBe(words)
+    expect(unpackText(words)).toBe(words)
+  })
+
+  it("stays a text where it is short, long, or would not become shorter", () => {
+    expect(packText('{"name":"clip.mp4"}')).toBe('{"name":"clip.mp4"}')
+    const long = "x".repeat(9000)
+    expect(packText(long)).toBe(long)
+    const noise = Array.from({ length: 60 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000))
+    expect(packText(String.fromCharCode(...noise))).toBe(String.fromCharCode(...noise))
+  })
+
+  it("keeps every character", () => {
+    const text = `${words} ü 😀 \u0000 \\ "`
+    expect(unpackText(packText(text))).toBe(text)
+  })
+
+  it("is refused where nobody knows its dictionary", () => {
+    expect(() => unpackText(Uint8Array.of(2, 1, 1))).toThrow("unknown dictionary 2")
+  })
+})
+
+describe("the dictionary", () => {
+  it("is the one that rows were packed with", async () => {
+    expect(await sha256Hex(PACK_DICTIONARY)).toBe(
+      "c0bdb7a63e262a71a97cedf71e49b201043a260eccbc20c543c88841fa956483",
+    )
+  })
+})
+
+describe("rows of earlier versions", () => {
+  it("are read beside packed ones", async () => {
+    const caller = await makeCaller(`packed ${crypto.randomUUID()}`)
+    const { id } = await upload(caller, `${"long name ".repeat(9)}.mp4`, "x")
+    const stored = env.DB.prepare(
+      "select typeof(request) as type, account_id from jobs where id = ?",
+    )
+    const row = await stored.bind(id).first<{ type: string; account_id: string }>()
+    expect(row?.type).toBe("blob")
+    const database = databaseOf(env, row?.account_id ?? "")
+    const packed = (await findJob(database, id))?.request
+    expect(packed).toMatchObject({ name: expect.stringContaining("long name") })
+    await env.DB.prepare("update jobs set request = ? where id = ?")
+      .bind(JSON.stringify(packed), id)
+      .run()
+    expect((await findJob(database, id))?.request).toEqual(packed)
+  })
+})
