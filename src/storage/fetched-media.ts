@@ -16,12 +16,12 @@ function hasEnded(before: number): SQL {
 
 /**
  * Removes some of the media, of all accounts, whose fetches ended before a moment, the oldest first; the
- * results of their jobs say so. Their objects become garbage.
+ * results of their jobs say so. Their objects become garbage. Answers how many they were.
  */
 export async function removeFetchedMedia(
   database: Database,
   { before, now, limit }: { before: number; now: number; limit: number },
-): Promise<void> {
+): Promise<number> {
   const { id, jobId, objectKey, completedAt } = files
   const old = await database
     .select({ id, jobId, objectKey })
@@ -29,7 +29,7 @@ export async function removeFetchedMedia(
     .where(and(isFetched, lt(completedAt, before), hasEnded(before)))
     .orderBy(asc(completedAt))
     .limit(limit)
-  if (old.length === 0) return
+  if (old.length === 0) return 0
   const fileIds = JSON.stringify(old.map((file) => file.id))
   const jobIds = JSON.stringify([...new Set(old.map((file) => file.jobId))])
   const keys = old.flatMap((file) => (file.objectKey === null ? [] : [file.objectKey]))
@@ -50,4 +50,5 @@ export async function removeFetchedMedia(
         and(sql`${jobs.id} in (select value from json_each(${jobIds}))`, isNotNull(jobs.result)),
       ),
   ])
+  return old.length
 }

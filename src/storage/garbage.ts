@@ -1,4 +1,6 @@
-import { and, asc, eq, gt, lte, or, sql } from "drizzle-orm"
+import { and, asc, gt, lte, or, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
+import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
 import { garbage } from "./schema/uploads.ts"
 import type { Garbage } from "./schema/uploads.ts"
@@ -32,14 +34,34 @@ export async function listDueGarbage(
     .limit(limit)
 }
 
-export async function postponeGarbage(
-  database: Database,
-  prefix: string,
-  next: { dueAt: number; passes: number },
-): Promise<void> {
-  await database.update(garbage).set(next).where(eq(garbage.prefix, prefix))
+/** What became of some garbage: of `done` nothing is left, `again` is listed again, `failed` sooner. */
+export type CollectedGarbage = {
+  done: string[]
+  again: { prefixes: string[]; dueAt: number }
+  failed: { prefixes: string[]; dueAt: number }
 }
 
-export async function deleteGarbage(database: Database, prefix: string): Promise<void> {
-  await database.delete(garbage).where(eq(garbage.prefix, prefix))
+/** Writes what became of garbage; what is listed again has one pass more. */
+export async function noteCollected(
+  database: Database,
+  { done, again, failed }: CollectedGarbage,
+): Promise<void> {
+  await runBatch(database, [
+    ...(done.length > 0 ? [database.delete(garbage).where(isListed(done))] : []),
+    ...(again.prefixes.length > 0
+      ? [
+          database
+            .update(garbage)
+            .set({ dueAt: again.dueAt, passes: sql`passes + 1` })
+            .where(isListed(again.prefixes)),
+        ]
+      : []),
+    ...(failed.prefixes.length > 0
+      ? [database.update(garbage).set({ dueAt: failed.dueAt }).where(isListed(failed.prefixes))]
+      : []),
+  ])
+}
+
+function isListed(prefixes: readonly string[]): SQL {
+  return sql`${garbage.prefix} in (select value from json_each(${JSON.stringify(prefixes)}))`
 }

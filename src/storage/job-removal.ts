@@ -1,7 +1,7 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, sql } from "drizzle-orm"
+import { and, asc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm"
 import type { Column, SQL } from "drizzle-orm"
 import { firstIdAt } from "../ids.ts"
-import { groupRows, runBatch } from "./database.ts"
+import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { deliveryPrefix, jobPrefix, prefixOf } from "./objects.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
@@ -18,8 +18,10 @@ import type { JobSnapshot } from "./transitions.ts"
 
 type NewGarbage = { prefix: string; fileId: string | null; dueAt: number }
 
-/** D1 takes 100 bound parameters a statement. */
-const ROWS_MAX = 90
+/** Rows that one batch removes, of each table: others wait for the database no longer than that. */
+export const REMOVED_AT_ONCE = 500
+/** Rows that one statement makes, so that what tells of them is no more than D1 takes. */
+const GARBAGE_AT_ONCE = 4000
 /** Files that are looked at for those whose jobs are gone: these are the oldest, where there are some. */
 const LOOKED_AT_MAX = 1000
 
@@ -78,16 +80,17 @@ const jobHasValues = sql`(request_object_key is not null or result_object_key is
 
 /**
  * Deletes some of the jobs, of all accounts, that ended before a moment; their files stay, but for
- * what was fetched.
+ * what was fetched. Answers whether there may be more.
  */
-export async function deleteFinishedJobs(database: Database, before: number): Promise<void> {
+export async function deleteFinishedJobs(database: Database, before: number): Promise<boolean> {
   const old = await database
     .select({ id: jobs.id })
     .from(jobs)
     .where(and(hasNoExpiry, lt(jobs.completedAt, before)))
-    .limit(ROWS_MAX)
+    .limit(REMOVED_AT_ONCE)
   const ids = old.map((job) => job.id)
   if (ids.length > 0) await runBatch(database, await removalOf(database, ids, FETCHED))
+  return ids.length === REMOVED_AT_ONCE
 }
 
 /**
@@ -111,7 +114,7 @@ export async function removeExpired(
     ])
   }
   const left = endedBefore === null ? 0 : await removeLeftFiles(database, now, endedBefore)
-  return expired.length >= ROWS_MAX || left >= ROWS_MAX
+  return expired.length >= REMOVED_AT_ONCE || left >= REMOVED_AT_ONCE
 }
 
 async function listExpired(
@@ -131,14 +134,14 @@ async function listExpired(
       ),
     )
     .orderBy(sql`completed_at + kept_ms`)
-    .limit(ROWS_MAX)
-  if (endedBefore === null || timed.length === ROWS_MAX) return timed
+    .limit(REMOVED_AT_ONCE)
+  if (endedBefore === null || timed.length === REMOVED_AT_ONCE) return timed
   const old = await database
     .select(columns)
     .from(jobs)
     .where(and(hasNoExpiry, lt(jobs.completedAt, endedBefore)))
     .orderBy(asc(jobs.completedAt))
-    .limit(ROWS_MAX - timed.length)
+    .limit(REMOVED_AT_ONCE - timed.length)
   return [...timed, ...old]
 }
 
@@ -165,7 +168,7 @@ async function removeLeftFiles(
         sql`not exists (select 1 from ${jobs} where ${jobs.id} = ${oldest.jobId})`,
       ),
     )
-    .limit(ROWS_MAX)
+    .limit(REMOVED_AT_ONCE)
   const ids = left.map((file) => file.id)
   if (ids.length === 0) return 0
   await runBatch(database, [
@@ -173,24 +176,28 @@ async function removeLeftFiles(
       database,
       left.flatMap((file) => prefixesOf(file, now)),
     ),
-    database.delete(files).where(inArray(files.id, ids)),
+    database.delete(files).where(isListed(files.id, ids)),
   ])
   return ids.length
 }
 
-/** Deletes some of the lookups, of all accounts, made before a moment, with their jobs that are over. */
-export async function deleteOldLookups(database: Database, before: number): Promise<void> {
-  const old = await listOldLookups(database, before, ROWS_MAX)
+/**
+ * Deletes some of the lookups, of all accounts, made before a moment, with their jobs that are over.
+ * Answers whether there may be more.
+ */
+export async function deleteOldLookups(database: Database, before: number): Promise<boolean> {
+  const old = await listOldLookups(database, before, REMOVED_AT_ONCE)
   const ids = old.flatMap(({ jobId, state }) => (state === null || isFinal(state) ? [jobId] : []))
-  if (ids.length === 0) return
+  if (ids.length === 0) return false
   const isOld = lt(metadataLookups.createdAt, before)
   await runBatch(database, [
     ...(await removalOf(database, ids, FETCHED)),
-    database.delete(metadataLookups).where(and(isOld, inArray(metadataLookups.jobId, ids))),
+    database.delete(metadataLookups).where(and(isOld, isListed(metadataLookups.jobId, ids))),
   ])
+  return old.length === REMOVED_AT_ONCE
 }
 
-/** Statements that delete jobs, at most `ROWS_MAX`, with what is theirs alone. */
+/** Statements that delete jobs with what is theirs alone. */
 async function removalOf(
   database: Database,
   ids: string[],
@@ -201,10 +208,10 @@ async function removalOf(
     database
       .select({ id: jobs.id, accountId: jobs.accountId })
       .from(jobs)
-      .where(and(inArray(jobs.id, ids), jobHasValues)),
+      .where(and(isListed(jobs.id, ids), jobHasValues)),
     database.select({ id: files.id, objectKey: files.objectKey }).from(files).where(isTheirs),
   ])
-  const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${inArray(tasks.jobId, ids)})`
+  const theirTasks = sql`(select ${tasks.id} from ${tasks} where ${isListed(tasks.jobId, ids)})`
   const now = Date.now()
   const left = [
     ...withValues.map(({ id, accountId }) => valuesOf(jobPrefix(accountId, id), now)),
@@ -213,14 +220,17 @@ async function removalOf(
   return [
     ...insertGarbage(database, left),
     database.delete(taskInputs).where(sql`${taskInputs.taskId} in ${theirTasks}`),
-    database.delete(tasks).where(inArray(tasks.jobId, ids)),
+    database.delete(tasks).where(isListed(tasks.jobId, ids)),
     database.delete(files).where(isTheirs),
-    database.delete(jobs).where(inArray(jobs.id, ids)),
+    database.delete(jobs).where(isListed(jobs.id, ids)),
   ]
 }
 
-/** Deletes some of the deliveries, of all accounts, that ended before a moment, with their tries. */
-export async function deleteEndedDeliveries(database: Database, before: number): Promise<void> {
+/**
+ * Deletes some of the deliveries, of all accounts, that ended before a moment, with their tries.
+ * Answers whether there may be more.
+ */
+export async function deleteEndedDeliveries(database: Database, before: number): Promise<boolean> {
   const old = await database
     .select({
       id: deliveries.id,
@@ -229,17 +239,18 @@ export async function deleteEndedDeliveries(database: Database, before: number):
     })
     .from(deliveries)
     .where(and(isNotNull(deliveries.completedAt), lt(deliveries.completedAt, before)))
-    .limit(ROWS_MAX)
+    .limit(REMOVED_AT_ONCE)
   const ids = old.map((delivery) => delivery.id)
-  if (ids.length === 0) return
+  if (ids.length === 0) return false
   const left = old.flatMap(({ id, accountId, bodyObjectKey }) =>
     bodyObjectKey === null ? [] : [valuesOf(deliveryPrefix(accountId, id), Date.now())],
   )
   await runBatch(database, [
     ...insertGarbage(database, left),
-    database.delete(deliveryTries).where(inArray(deliveryTries.deliveryId, ids)),
-    database.delete(deliveries).where(inArray(deliveries.id, ids)),
+    database.delete(deliveryTries).where(isListed(deliveryTries.deliveryId, ids)),
+    database.delete(deliveries).where(isListed(deliveries.id, ids)),
   ])
+  return ids.length === REMOVED_AT_ONCE
 }
 
 /** The garbage that large values of a row are. */
@@ -256,9 +267,14 @@ function prefixesOf(
 }
 
 function insertGarbage(database: Database, rows: NewGarbage[]): Statement[] {
-  return groupRows(rows, 4).map((group) =>
-    database.insert(garbage).values(group).onConflictDoNothing(),
+  const groups = Array.from({ length: Math.ceil(rows.length / GARBAGE_AT_ONCE) }, (_, index) =>
+    rows.slice(index * GARBAGE_AT_ONCE, (index + 1) * GARBAGE_AT_ONCE),
   )
+  return groups.map((group) => {
+    const listed = sql`json_each(${JSON.stringify(group)})`
+    const values = sql`select value ->> 'prefix', value ->> 'fileId', value ->> 'dueAt', 0 from ${listed} where true`
+    return database.insert(garbage).select(values).onConflictDoNothing()
+  })
 }
 
 /** Whether a column has one of some values, which are one bound parameter together. */

@@ -58,18 +58,6 @@ export function valueObjectKey(prefix: string, id: string): string {
   return `${prefix}values/${id}`
 }
 
-/** Removes every object below a prefix; answers how many there were. */
-export async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<number> {
-  let removed = 0
-  for (;;) {
-    const page = await bucket.list({ prefix })
-    if (page.objects.length === 0) return removed
-    await bucket.delete(page.objects.map((object) => object.key))
-    removed += page.objects.length
-    if (!page.truncated) return removed
-  }
-}
-
 /** Removes objects below a prefix, a thousand a page; whether none is left. */
 export async function deleteSomeObjects(
   bucket: R2Bucket,

@@ -101,6 +101,18 @@ export async function listUploadsBelow(
   return await (limit === undefined ? below : below.limit(limit))
 }
 
+/** Uploads of all accounts whose objects lie below any of some prefixes. */
+export async function listUploadsBelowAny(
+  database: Database,
+  prefixes: readonly string[],
+): Promise<Upload[]> {
+  const below = sql`(select own.id from json_each(${JSON.stringify(prefixes)}) as prefix cross join ${uploads} as own where own.object_key >= prefix.value and own.object_key < prefix.value || ${"\uffff"})`
+  return await database
+    .select()
+    .from(uploads)
+    .where(sql`${uploads.id} in ${below}`)
+}
+
 /**
  * Uploads of all accounts begun before a moment, oldest first; those that could not be removed come
  * after them, the longest untried first.

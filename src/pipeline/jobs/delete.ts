@@ -7,7 +7,7 @@ import type { FileWithJob } from "../../storage/files.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { removeJob } from "../../storage/job-removal.ts"
 import { readSnapshot } from "../../storage/transitions.ts"
-import { collectGarbage, deleteAtOnce } from "../upkeep/garbage.ts"
+import { collectSomeGarbage, deleteAtOnce } from "../upkeep/garbage.ts"
 import { endCanceled, killTasks } from "./cancel.ts"
 import type { BackgroundContext } from "./create.ts"
 
@@ -68,7 +68,7 @@ function cleanUp(
   accountId: string,
   files: readonly Pick<File, "id">[],
 ): void {
-  ctx.waitUntil(collectGarbage(env, Date.now()))
+  ctx.waitUntil(collectSomeGarbage(env, Date.now()))
   if (files.length === 0) return
   // Jobs that wait for a file which is gone can never start.
   ctx.waitUntil(dispatcherOf(env, accountId).filesGone(

@@ -2,36 +2,32 @@ import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
 import { databasesOf } from "../../storage/database.ts"
 import type { AccountDatabase, Database } from "../../storage/database.ts"
-import {
-  deleteGarbage,
-  listDueGarbage,
-  listUnreadPrefixes,
-  postponeGarbage,
-} from "../../storage/garbage.ts"
+import { deletePrefixes, groupByFolder } from "../../storage/delete-prefixes.ts"
+import { listDueGarbage, listUnreadPrefixes, noteCollected } from "../../storage/garbage.ts"
 import { deletePrefix, prefixOf } from "../../storage/objects.ts"
 import type { File } from "../../storage/schema/files.ts"
-import { listUploadsBelow } from "../../storage/uploads.ts"
+import type { Garbage, Upload } from "../../storage/schema/uploads.ts"
+import { listUploadsBelowAny } from "../../storage/uploads.ts"
 import { removeUpload } from "../uploads/abandon.ts"
+import { untilDone } from "./until-done.ts"
 
 const HOUR_MS = 3_600_000
 /** A prefix that could not be deleted is tried again after those that wait behind it. */
 const RETRY_MS = 60_000
 const PASSES = 2
-const ROWS_MAX = 100
+/** Prefixes of one round of the sweep, and of what a deletion cleans up at once. */
+const PREFIXES_MAX = { sweep: 1000, deletion: 100 }
+/** Folders of accounts whose objects are deleted at a time; a Worker has six connections. */
+const FOLDERS_AT_ONCE = 4
+/** Of prefixes of a folder; the others are left for later then. */
+const FAILURES_MAX = 3
 
-/** Deletes objects below prefixes without an owner; each is listed again an hour later. */
+/** Deletes all objects below prefixes without an owner; each is listed again an hour later. */
 export async function collectGarbage(env: Env, now: number): Promise<void> {
   for (const database of databasesOf(env)) {
-    const due = await listDueGarbage(database, { now, aheadMsMax: HOUR_MS, limit: ROWS_MAX })
-    for (const { prefix, passes } of due) {
-      const isDone = await doOrLog("sweep.garbage_failed", { prefix }, async () => {
-        await collectPrefix(env, database, { prefix, passes, now })
-      })
-      if (isDone) continue
-      await doOrLog("sweep.garbage_failed", { prefix }, async () => {
-        await postponeGarbage(database, prefix, { dueAt: now + RETRY_MS, passes })
-      })
-    }
+    await untilDone(async () => {
+      return (await collectSome(env, database, now, PREFIXES_MAX.sweep)) === PREFIXES_MAX.sweep
+    })
   }
 }
 
@@ -57,13 +53,74 @@ export async function deleteAtOnce(
   })
 }
 
-async function collectPrefix(
+/** Deletes some of these objects at once, as after a deletion that somebody asked for. */
+export async function collectSomeGarbage(env: Env, now: number): Promise<void> {
+  for (const database of databasesOf(env)) {
+    await collectSome(env, database, now, PREFIXES_MAX.deletion)
+  }
+}
+
+/** Deletes the objects of some prefixes that are due; how many prefixes these were. */
+async function collectSome(
   env: Env,
   database: Database,
-  { prefix, passes, now }: { prefix: string; passes: number; now: number },
-): Promise<void> {
-  for (const upload of await listUploadsBelow(database, prefix)) await removeUpload(env, upload)
-  await deletePrefix(env.MEDIA, prefix)
-  if (passes + 1 >= PASSES) await deleteGarbage(database, prefix)
-  else await postponeGarbage(database, prefix, { dueAt: now + HOUR_MS, passes: passes + 1 })
+  now: number,
+  limit: number,
+): Promise<number> {
+  const due = await listDueGarbage(database, { now, aheadMsMax: HOUR_MS, limit })
+  if (due.length === 0) return 0
+  const prefixes = due.map(({ prefix }) => prefix)
+  const folders = groupByFolder(prefixes)
+  const uploads = await listUploadsBelowAny(database, prefixes)
+  const failed = new Set<string>()
+  const waiting = folders.entries()
+  async function collectNext(): Promise<void> {
+    for (const [folder, own] of waiting) {
+      for (const prefix of await collectFolder(env, uploads, folder, own)) failed.add(prefix)
+    }
+  }
+  await Promise.all(Array.from({ length: FOLDERS_AT_ONCE }, collectNext))
+  await noteCollected(database, outcomeOf(due, failed, now))
+  return due.length
+}
+
+/**
+ * Deletes what lies below prefixes of a folder; where that fails, below each of them alone. Answers
+ * those of which something may be left.
+ */
+async function collectFolder(
+  env: Env,
+  uploads: Upload[],
+  folder: string,
+  prefixes: string[],
+): Promise<string[]> {
+  async function collect(some: string[]): Promise<boolean> {
+    return await doOrLog("sweep.garbage_failed", { folder }, async () => {
+      for (const upload of uploads) {
+        if (some.some((prefix) => upload.objectKey.startsWith(prefix))) {
+          await removeUpload(env, upload)
+        }
+      }
+      await deletePrefixes(env.MEDIA, folder, some)
+    })
+  }
+  if (await collect(prefixes)) return []
+  const failed: string[] = []
+  for (const [index, prefix] of prefixes.entries()) {
+    if (failed.length === FAILURES_MAX) return [...failed, ...prefixes.slice(index)]
+    if (!(await collect([prefix]))) failed.push(prefix)
+  }
+  return failed
+}
+
+function outcomeOf(due: Garbage[], failed: ReadonlySet<string>, now: number) {
+  const collected = due.filter(({ prefix }) => !failed.has(prefix))
+  const [done, again] = [true, false].map((isLast) =>
+    collected.flatMap(({ prefix, passes }) => (passes + 1 >= PASSES === isLast ? [prefix] : [])),
+  )
+  return {
+    done: done ?? [],
+    again: { prefixes: again ?? [], dueAt: now + HOUR_MS },
+    failed: { prefixes: [...failed], dueAt: now + RETRY_MS },
+  }
 }

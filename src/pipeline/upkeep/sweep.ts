@@ -31,6 +31,7 @@ import { collectGarbage } from "./garbage.ts"
 import { purgeAccounts } from "./purge.ts"
 import { tellOfOutages } from "./receiver-alerts.ts"
 import { tickDispatchers } from "./tick-dispatchers.ts"
+import { untilDone } from "./until-done.ts"
 
 const DAY_MS = 24 * 3_600_000
 /** Above UPLOAD_MS_MAX, so that none is removed that is still on its way. */
@@ -40,8 +41,6 @@ const ROWS_MAX = 100
 /** What accounts used is kept for so long. */
 const USAGE_DAYS_MAX = 400
 const MEDIA_MAX = 1000
-/** Of some ninety jobs each. */
-const EXPIRY_ROUNDS_MAX = 10
 /** How long a message that nobody could take is kept. */
 const DEAD_LETTER_MS = 30 * DAY_MS
 /** Longer than a lookup answers for its URL, and than anybody waits for one. */
@@ -60,12 +59,12 @@ export async function sweep(env: Env, now: number): Promise<void> {
       resendDeliveryMessages(env, database, now),
       removeAbandonedUploads(env, database, now),
       deleteExpiredIdempotency(database, now),
-      deleteFinishedJobs(database, now - keptMs),
+      untilDone(async () => await deleteFinishedJobs(database, now - keptMs)),
       removeExpiredJobs(env, database, now),
       tellOfOutages(env, database, now),
-      deleteEndedDeliveries(database, now - keptMs),
+      untilDone(async () => await deleteEndedDeliveries(database, now - keptMs)),
       deleteOldOutages(database, now - keptMs),
-      removeFetchedMedia(database, { before: now - fetchedMs, now, limit: MEDIA_MAX }),
+      removeOldMedia(database, now - fetchedMs, now),
       deleteOldUsage(database, dayOf(now - USAGE_DAYS_MAX * DAY_MS)),
       deleteLeftSecrets(database, ROWS_MAX),
       deleteOldDeadLetters(database, now - DEAD_LETTER_MS),
@@ -101,9 +100,12 @@ async function resendDeliveryMessages(env: Env, database: Database, now: number)
 async function removeExpiredJobs(env: Env, database: Database, now: number): Promise<void> {
   const { keptMsMax } = retentionOf(env)
   const endedBefore = keptMsMax === null ? null : now - keptMsMax
-  for (let round = 0; round < EXPIRY_ROUNDS_MAX; round += 1) {
-    if (!(await removeExpired(database, { now, endedBefore }))) return
-  }
+  await untilDone(async () => await removeExpired(database, { now, endedBefore }))
+}
+
+async function removeOldMedia(database: Database, before: number, now: number): Promise<void> {
+  const some = { before, now, limit: MEDIA_MAX }
+  await untilDone(async () => (await removeFetchedMedia(database, some)) === MEDIA_MAX)
 }
 
 /** Lookups that are over go with their jobs; one that nobody ended is, and goes the next time. */
@@ -114,7 +116,7 @@ async function removeLookups(env: Env, database: Database, before: number): Prom
       await cancelJob(env, accountId, jobId)
     })
   }
-  await deleteOldLookups(database, before)
+  await untilDone(async () => await deleteOldLookups(database, before))
 }
 
 async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {
