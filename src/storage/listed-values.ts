@@ -12,7 +12,7 @@ const LISTED_BYTES_MAX = 16 * 1024
 const LISTED_FIELD_BYTES_MAX = 2 * 1024
 
 /** The request as it is, or its short fields and `truncated`. */
-const shortRequest = sql<unknown>`case when ${jobs.requestObjectKey} is null and octet_length(${jobs.request}) <= ${LISTED_BYTES_MAX} then ${jobs.request} else (select json_set(json_group_object(key, json(${jobs.request} -> fullkey)), '$.truncated', json('true')) from json_each(${jobs.request}) where octet_length(${jobs.request} -> fullkey) <= ${LISTED_FIELD_BYTES_MAX}) end`
+const shortRequest = sql<unknown>`case when typeof(${jobs.request}) = 'blob' or (${jobs.requestObjectKey} is null and octet_length(${jobs.request}) <= ${LISTED_BYTES_MAX}) then ${jobs.request} else (select json_set(json_group_object(key, json(${jobs.request} -> fullkey)), '$.truncated', json('true')) from json_each(${jobs.request}) where octet_length(${jobs.request} -> fullkey) <= ${LISTED_FIELD_BYTES_MAX}) end`
 
 /** The result as it is, or without the members of bundles and what was said. */
 const shortResult = sql`case when octet_length(${jobs.result}) > ${LISTED_BYTES_MAX} then json_set(json_remove(${jobs.result}, '$.transcribed.text'), '$.outputs', (select json_group_array(json_remove(value, '$.files')) from json_each(${jobs.result}, '$.outputs'))) else ${jobs.result} end`
@@ -22,7 +22,7 @@ const result = shortResult.mapWith(jobs.result)
 
 /** Columns of a job in a list, with its request as far as that is short, as it is, or not at all. */
 export function listedJob(request?: "none" | "short") {
-  return { ...jobColumns, request: requestColumn(request), result }
+  return { ...jobColumns, endedTasks: sql<null>`null`, request: requestColumn(request), result }
 }
 
 function requestColumn(request?: "none" | "short"): SQL<unknown> {
@@ -33,6 +33,7 @@ function requestColumn(request?: "none" | "short"): SQL<unknown> {
 /** A job of which a list shows neither what was asked nor what it made. */
 export const jobFacts = {
   ...jobColumns,
+  endedTasks: sql<null>`null`,
   request: sql<unknown>`null`,
   result: sql<null>`null`,
 }

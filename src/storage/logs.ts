@@ -1,7 +1,9 @@
 import { and, eq, isNotNull } from "drizzle-orm"
 import { z } from "zod"
 import type { AccountDatabase } from "./database.ts"
+import { endedLog } from "./ended-tasks.ts"
 import { readValue } from "./large-values.ts"
+import { jobs } from "./schema/jobs.ts"
 import { tasks } from "./schema/tasks.ts"
 
 const withLog = z.looseObject({ log: z.string().optional() })
@@ -12,14 +14,20 @@ export async function readLog(
   { accountId, sql: database }: AccountDatabase,
   jobId: string,
 ): Promise<string | null> {
-  const rows = await database
-    .select({ result: tasks.result, resultObjectKey: tasks.resultObjectKey })
-    .from(tasks)
-    .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId), isNotNull(tasks.result)))
+  const [rows, [job]] = await database.batch([
+    database
+      .select({ result: tasks.result, resultObjectKey: tasks.resultObjectKey })
+      .from(tasks)
+      .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId), isNotNull(tasks.result))),
+    database
+      .select({ endedTasks: jobs.endedTasks })
+      .from(jobs)
+      .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId))),
+  ])
   for (const { result, resultObjectKey } of rows) {
     const inRow = withLog.parse(result)
     const { log } = await readValue(bucket, resultObjectKey, { inRow, schema: withLog })
     if (log !== undefined) return log
   }
-  return null
+  return endedLog(job?.endedTasks) ?? null
 }

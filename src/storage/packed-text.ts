@@ -19,7 +19,7 @@ const options = { dictionary, level: 6, windowBits: 15 }
 const decoder = new TextDecoder()
 
 /** D1 answers bytes as a list of numbers. */
-const packed = z.union([
+export const bytesOf = z.union([
   z.instanceof(Uint8Array),
   z.instanceof(ArrayBuffer).transform((buffer) => new Uint8Array(buffer)),
   z.array(z.number()).transform((bytes) => Uint8Array.from(bytes)),
@@ -39,7 +39,7 @@ export function packText(text: string, lengthMax = PACKED_LENGTH_MAX): string | 
 /** The text of what a column of packed values holds; throws where that is packed in no known way. */
 export function unpackText(stored: unknown): string {
   if (typeof stored === "string") return stored
-  const bytes = packed.parse(stored)
+  const bytes = bytesOf.parse(stored)
   if (bytes[0] !== DICTIONARY_NUMBER) throw new Error(`unknown dictionary ${bytes[0]}`)
   return decoder.decode(inflateRawSync(bytes.subarray(1), { dictionary }))
 }
@@ -50,6 +50,9 @@ export const packedText = customType<{ data: string; driverData: unknown }>({
   toDriver: (text) => packText(text),
   fromDriver: unpackText,
 })
+
+/** A column of what is unpacked where it is needed, and not wherever its row is read. */
+export const stored = customType<{ data: unknown }>({ dataType: () => "text" })
 
 /** A column of values that are packed as JSON. */
 export const packedJson = customType<{ data: unknown; driverData: unknown }>({

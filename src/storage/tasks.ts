@@ -165,17 +165,22 @@ export type TaskInputRow = {
 }
 
 /** The inputs of a job's tasks, with the files that are still there. */
-export async function listTaskInputs(
+export async function withFiles(
   { accountId, sql: database }: AccountDatabase,
-  jobId: string,
+  inputs: readonly Omit<TaskInputRow, "file">[],
 ): Promise<TaskInputRow[]> {
-  const { taskId, key, fileId, awaitsProbe } = taskInputs
-  return await database
-    .select({ taskId, key, fileId, awaitsProbe, file: files })
-    .from(taskInputs)
-    .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
-    .leftJoin(files, eq(files.id, taskInputs.fileId))
-    .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId)))
+  const ids = JSON.stringify(inputs.map(({ fileId }) => fileId))
+  const known = await database
+    .select()
+    .from(files)
+    .where(
+      and(
+        sql`${files.id} in (select value from json_each(${ids}))`,
+        eq(files.accountId, accountId),
+      ),
+    )
+  const byId = new Map(known.map((file) => [file.id, file]))
+  return inputs.map((input) => ({ ...input, file: byId.get(input.fileId) ?? null }))
 }
 
 /** The plan of the account; null where there is no such account. */

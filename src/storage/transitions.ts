@@ -5,6 +5,7 @@ import { runBatch } from "./database.ts"
 import type { AccountDatabase, Statement } from "./database.ts"
 import type { NewDelivery } from "./deliveries.ts"
 import { deliveries } from "./schema/deliveries.ts"
+import { unfoldTasks } from "./ended-tasks.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
@@ -52,7 +53,7 @@ export async function readSnapshot(
       .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
       .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
   ])
-  return job ? { job, tasks: jobTasks, files: jobFiles, inputs } : null
+  return job ? { job, tasks: jobTasks, files: jobFiles, inputs, ...unfoldTasks(job) } : null
 }
 
 /** What one transition of a job writes; pure code makes it from a snapshot. */
@@ -86,12 +87,7 @@ export async function applyTransition(
     .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId), eq(jobs.version, version)))
     .returning({ id: jobs.id })
   const results = await runBatch(db, [
-    ...transition.tasks.map(({ id, set }) =>
-      db
-        .update(tasks)
-        .set(set)
-        .where(and(eq(tasks.id, id), isUnchanged)),
-    ),
+    ...changeTasks(database, applied, isUnchanged),
     ...groupChanges(transition.files).map(({ ids, set }) =>
       db
         .update(files)
@@ -110,6 +106,27 @@ export async function applyTransition(
     raiseVersion,
   ])
   return z.array(z.unknown()).parse(results.at(-1)).length === 1
+}
+
+/** Changes tasks; those of a job that is over and keeps them in its own row are removed. */
+function changeTasks(
+  { sql: db }: AccountDatabase,
+  { jobId, transition }: { jobId: string; transition: Transition },
+  isUnchanged: SQL,
+): Statement[] {
+  if (transition.job.endedTasks) {
+    const own = sql`(select ${tasks.id} from ${tasks} where ${tasks.jobId} = ${jobId})`
+    return [
+      db.delete(taskInputs).where(and(sql`${taskInputs.taskId} in ${own}`, isUnchanged)),
+      db.delete(tasks).where(and(eq(tasks.jobId, jobId), isUnchanged)),
+    ]
+  }
+  return transition.tasks.map(({ id, set }) =>
+    db
+      .update(tasks)
+      .set(set)
+      .where(and(eq(tasks.id, id), isUnchanged)),
+  )
 }
 
 /** Changes that are the same for several rows are one statement; `ids` are a JSON array. */

@@ -4,11 +4,11 @@ import { settle } from "../../src/pipeline/settle/settle.ts"
 import type { TerminalReport } from "../../src/pipeline/settle/transitions.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
-import type { Delivery } from "../../src/storage/schema/deliveries.ts"
 import { claimTask } from "../../src/storage/tasks.ts"
 import { wholeBody } from "../../src/storage/whole-rows.ts"
 import { accountOf } from "../support/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
+import { storedWebhook } from "../support/stored-webhook.ts"
 
 /** Uploads a file with a webhook and settles its probe as a runner would. */
 async function settledFile(streams: Record<string, unknown>[]) {
@@ -43,12 +43,7 @@ async function settledFile(streams: Record<string, unknown>[]) {
     },
   }
   expect((await settle(env, { accountId, jobId, taskId, fence }, report)).outcome).toBe("settled")
-  const delivery = await env.DB.prepare(
-    "select body, body_object_key as bodyObjectKey from deliveries where job_id = ?",
-  )
-    .bind(jobId)
-    .first<Pick<Delivery, "body" | "bodyObjectKey">>()
-  return { jobId, caller, webhook: delivery && (await wholeBody(env.MEDIA, delivery)) }
+  return { jobId, caller, webhook: await wholeBody(env.MEDIA, await storedWebhook(jobId)) }
 }
 
 async function listKept(): Promise<string[]> {

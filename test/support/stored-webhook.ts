@@ -2,8 +2,11 @@ import { env } from "cloudflare:workers"
 import { unpackText } from "../../src/storage/packed-text.ts"
 
 /** The type and the body of the webhook that tells of a job's end, as its row has them. */
-export async function storedWebhook(jobId: string): Promise<{ type: string; body: string }> {
-  const row = env.DB.prepare("select type, body from deliveries where job_id = ?").bind(jobId)
-  const { type = "", body = "" } = (await row.first<{ type: string; body: unknown }>()) ?? {}
-  return { type, body: unpackText(body) }
+export async function storedWebhook(jobId: string) {
+  const row = env.DB.prepare(
+    "select type, body, body_object_key as bodyObjectKey from deliveries where job_id = ?",
+  ).bind(jobId)
+  const found = await row.first<{ type: string; body: unknown; bodyObjectKey: string | null }>()
+  if (!found) throw new Error(`the job ${jobId} has no webhook`)
+  return { ...found, body: unpackText(found.body) }
 }

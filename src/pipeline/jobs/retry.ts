@@ -7,7 +7,7 @@ import type { PartWriter } from "../../storage/part-writer.ts"
 import { spaceOf } from "../../storage/state-disk.ts"
 import type { File } from "../../storage/schema/files.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
-import { listTaskInputs } from "../../storage/tasks.ts"
+import { withFiles } from "../../storage/tasks.ts"
 import { readSnapshot } from "../../storage/transitions.ts"
 import { wholeSnapshot } from "../../storage/whole-rows.ts"
 import { abandonWriter } from "../uploads/abandon.ts"
@@ -30,7 +30,7 @@ export async function retryJob(
   if (earlier) return earlier
   const read = (await readSnapshot(database, job.id)) ?? { job, tasks: [], files: [], inputs: [] }
   const before = await wholeSnapshot(env.MEDIA, read)
-  const inputs = await listTaskInputs(database, job.id)
+  const inputs = await withFiles(database, before.inputs)
   const gone = inputs.filter((input) => isGone(input, before)).map(({ key }) => key)
   if (gone.length > 0) return { gone: [...new Set(gone)] }
   const stored = before.files.find(

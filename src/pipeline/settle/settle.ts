@@ -9,6 +9,7 @@ import type { ReportReceipt } from "../../runner/io.ts"
 import { dayOf } from "../../storage/account-limits.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findWaitingDelivery } from "../../storage/deliveries.ts"
+import { foldTasks } from "../../storage/ended-tasks.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
 import { fitTransition } from "../../storage/row-values.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
@@ -137,7 +138,9 @@ export async function transitionJob(
     const writer = openValueWriter(env.MEDIA, database)
     const ended = endOf(snapshot.job, computed, now)
     const told = { ...computed, ...(delivery && { delivery }), ...(ended && { ended }) }
-    const transition = await fitTransition(writer, snapshot, told)
+    const fitted = await fitTransition(writer, snapshot, told)
+    const endedTasks = foldTasks(read, fitted)
+    const transition = endedTasks ? { ...fitted, job: { ...fitted.job, endedTasks } } : fitted
     if (await applyTransition(database, { jobId, version, transition, now })) {
       if (delivery) await enqueueDelivery(env, accountId, delivery.id)
       noteEnd(env, snapshot, transition)

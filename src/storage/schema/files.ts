@@ -3,6 +3,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { Bundle } from "../../contract/bundle.ts"
 import type { FailureCode } from "../../contract/failure.ts"
 import type { ProbeResult } from "../../contract/probe.ts"
+import { compactHash } from "../compact-text.ts"
 import { packedJson } from "../packed-text.ts"
 import { FILE_SOURCES, STATES } from "./states.ts"
 
@@ -24,7 +25,7 @@ export const files = sqliteTable(
     sizeBytes: integer("size_bytes"),
     contentType: text("content_type"),
     /** SHA-256 of the bytes, hexadecimal; none where nobody computed it on their way in. */
-    sha256: text("sha256"),
+    sha256: compactHash("sha256"),
     probe: packedJson("probe").$type<ProbeResult>(),
     /** Where the whole probe is when it is too big for a row; `probe` then has no streams. */
     probeObjectKey: text("probe_object_key"),

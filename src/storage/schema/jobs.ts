@@ -7,7 +7,8 @@ import type { NormalizeResult } from "../../contract/tasks/normalize.ts"
 import type { TranscribeResult } from "../../contract/tasks/transcribe.ts"
 import type { Warning } from "../../contract/warning.ts"
 import type { RenditionQuality } from "../../contract/tasks/render.ts"
-import { packedJson } from "../packed-text.ts"
+import { compactId } from "../compact-text.ts"
+import { packedJson, stored } from "../packed-text.ts"
 import { STATES, WEBHOOK_FORMS } from "./states.ts"
 
 export const jobs = sqliteTable(
@@ -26,6 +27,8 @@ export const jobs = sqliteTable(
     result: packedJson("result").$type<JobResult>(),
     /** Where the whole result is when it is too large; `result` then has no members of bundles. */
     resultObjectKey: text("result_object_key"),
+    /** Its tasks, packed, once it is over and they have no rows any more; src/storage/ended-tasks.ts. */
+    endedTasks: stored("ended_tasks"),
     /** What is odd about what a job made that succeeded; null where nothing is. */
     warnings: text("warnings", { mode: "json" }).$type<Warning[]>(),
     /** Called when the job ends; null without a webhook. */
@@ -35,9 +38,9 @@ export const jobs = sqliteTable(
     /** Under which origin its caller knows the service; records in webhooks link to it. */
     origin: text("origin").notNull(),
     /** The key that it was created with; none for one of the dashboard. */
-    keyId: text("key_id"),
+    keyId: compactId("key_id"),
     /** The request that created it, by which logs of all parts name it. */
-    requestId: text("request_id"),
+    requestId: compactId("request_id"),
     /** The job whose request this one does again. */
     retryOf: text("retry_of"),
     metadata: text("metadata", { mode: "json" }).$type<Record<string, string>>(),

@@ -4,12 +4,12 @@ import { z } from "zod"
 import type { TranscribeResult } from "../../../src/contract/tasks/transcribe.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
 import { wholeBody } from "../../../src/storage/whole-rows.ts"
-import type { Delivery } from "../../../src/storage/schema/deliveries.ts"
 import { accountOf } from "../../support/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { endTask } from "../../support/tasks.ts"
 import { finishTranscription, transcribeResult, transcriptOf } from "../../support/transcribed.ts"
+import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const HOOK = "https://receiver.example/"
 const DAY_MS = 24 * 3_600_000
@@ -50,11 +50,7 @@ async function transcribed(
 }
 
 async function deliveryOf(id: string): Promise<{ type: string; body: string | null }> {
-  const row = env.DB.prepare(
-    "select type, body, body_object_key as bodyObjectKey from deliveries where job_id = ?",
-  ).bind(id)
-  const found = await row.first<Pick<Delivery, "type" | "body" | "bodyObjectKey">>()
-  if (!found) throw new Error(`the job ${id} has no delivery`)
+  const found = await storedWebhook(id)
   return { type: found.type, body: await wholeBody(env.MEDIA, found) }
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE `jobs` ADD `ended_tasks` text;
