@@ -105,6 +105,8 @@ export const settings = z.object({
   RETENTION_DAYS: count.max(36_500).optional(),
   /** How long the row of a finished job is kept, in days; its files stay until they are deleted. */
   JOB_DAYS_MAX: count.default(90),
+  /** Bytes that a database takes; from four fifths of them on, its operator is told. D1 takes 10 GB. */
+  DATABASE_BYTES_MAX: count.default(10_000_000_000),
   /** Who may sign up: anybody, whom the operator invited, or nobody. */
   SIGN_UP: z.enum(["open", "invitation", "closed"]).default("closed"),
   /** The sender of mails, as a mail header has it. */

@@ -69,6 +69,6 @@ export async function sumStorage(database: Database): Promise<{ bytes: number; a
 
 /** Bytes of the database itself, which every answer of D1 tells; null where one does not. */
 export async function databaseBytes({ DB: database }: Pick<Env, "DB">): Promise<number | null> {
-  const { meta } = await database.prepare("select 1").run()
+  const { meta } = await database.prepare("select 1").bind().run()
   return typeof meta.size_after === "number" ? meta.size_after : null
 }

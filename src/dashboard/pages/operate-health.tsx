@@ -35,6 +35,8 @@ operateHealth.get("/operate/health", requireOperator, async (c) => {
 })
 
 const SENTENCES: Record<DegradedReason, string> = {
+  database_filling:
+    "The database has four fifths of the bytes that it may have. Keep finished jobs for fewer days (JOB_DAYS_MAX, RETENTION_DAYS), or spread accounts over more databases.",
   disk_full:
     "The disk of this machine has less room than its reserve: uploads are refused, and no task that stores anything begins. Free some of it, or delete files.",
   runner_unreachable:

@@ -7,6 +7,7 @@ import { logError } from "../../log.ts"
 import { poolObjectOf } from "../../placement.ts"
 import { isPlain, readPlainHealth } from "../../runner/client.ts"
 import { POOLS } from "../../runner/pools.ts"
+import { judgeDatabase } from "./database-size.ts"
 import { readStateDisk } from "../../storage/state-disk.ts"
 
 /** Anybody may read the health, and runners are not asked for each reader. */
@@ -24,7 +25,7 @@ export async function findDegradedReasons(env: Env): Promise<DegradedReason[]> {
   const freshMs = last && last.reasons.length > 0 ? FRESH_MS.degraded : FRESH_MS.ok
   if (last && Math.abs(now - last.at) < freshMs) return last.reasons
   const runners = isPlain(env) ? judgePlain(env) : judgePools(env)
-  const reasons = (await Promise.all([judgeDisk(env), runners])).flat()
+  const reasons = (await Promise.all([judgeDatabase(env), judgeDisk(env), runners])).flat()
   known.set(env, { at: Date.now(), reasons })
   return reasons
 }

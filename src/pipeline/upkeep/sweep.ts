@@ -27,6 +27,7 @@ import type { JobMessage } from "../dispatch/job-messages.ts"
 import { cancelJob } from "../jobs/cancel.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
+import { tellOfDatabase } from "./database-size.ts"
 import { collectGarbage } from "./garbage.ts"
 import { purgeAccounts } from "./purge.ts"
 import { tellOfOutages } from "./receiver-alerts.ts"
@@ -53,6 +54,7 @@ export async function sweep(env: Env, now: number): Promise<void> {
   const keptMs = settingsOf(env).JOB_DAYS_MAX * DAY_MS
   const results = await Promise.allSettled([
     collectGarbage(env, now),
+    tellOfDatabase(env),
     ...databasesOf(env).flatMap((database) => [
       resendJobMessages(env, database, now),
       tickDispatchers(env, database, now),
