@@ -126,7 +126,17 @@ export async function findLeft(database: Database, accountId: string): Promise<L
   return left ?? { openJobs: false, deliveries: false, rows: false }
 }
 
+/** Files of an account are in two indexes, whose words these are. */
+const LISTED = sql`source not in ('fetch', 'transcript') and (object_key is not null or source = 'import')`
+const UNLISTED = sql`(source in ('fetch', 'transcript') or (object_key is null and source <> 'import'))`
+
 function isAnyIn(table: SQLiteTable & { accountId: SQLiteColumn }, accountId: string): SQL {
+  if (table === files) {
+    const [listed, unlisted] = [LISTED, UNLISTED].map(
+      (which) => sql`exists (select 1 from ${files} where account_id = ${accountId} and ${which})`,
+    )
+    return sql`(${listed} or ${unlisted})`
+  }
   return sql`exists (select 1 from ${table} where ${table.accountId} = ${accountId})`
 }
 
@@ -200,10 +210,15 @@ export async function deleteSomeRows(
   accountId: string,
   limit: number,
 ): Promise<void> {
+  const ofFiles = [LISTED, UNLISTED].map((which) => ({ table: files, which }))
+  const ofOthers = PLAIN_TABLES.flatMap((table) =>
+    table === files ? [] : [{ table, which: null }],
+  )
   await runBatch(
     database,
-    PLAIN_TABLES.map((table) => {
-      const some = sql`(select rowid from ${table} where ${table.accountId} = ${accountId} limit ${limit})`
+    [...ofFiles, ...ofOthers].map(({ table, which }) => {
+      const isTheirs = and(eq(table.accountId, accountId), which ?? undefined)
+      const some = sql`(select rowid from ${table} where ${isTheirs} limit ${limit})`
       return database.delete(table).where(sql`rowid in ${some}`)
     }),
   )

@@ -7,7 +7,7 @@ import { noteTry } from "./receiver-outages.ts"
 import { accounts } from "./schema/accounts.ts"
 import type { Account } from "./schema/accounts.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
-import type { Delivery, DeliveryTry } from "./schema/deliveries.ts"
+import type { Delivery, DeliveryTry, FirstTry } from "./schema/deliveries.ts"
 import { jobs } from "./schema/jobs.ts"
 import { DELIVERY_STATES } from "./schema/states.ts"
 import type { DeliveryState } from "./schema/states.ts"
@@ -101,13 +101,19 @@ export async function endTry(
   },
 ): Promise<void> {
   const { startedAt, durationMs, status, error, answer } = made
+  const first: FirstTry = [startedAt, durationMs, status, error, answer]
+  const isFirst = sql`(first_try is null and not exists (select 1 from delivery_tries where delivery_id = ${read.id}))`
+  const number = sql`(select coalesce(max(number), iif(first_try is null, 0, 1)) + 1 from delivery_tries where delivery_id = ${read.id})`
   await runBatch(database.sql, [
     database.sql
       .insert(deliveryTries)
       .select(
-        sql`select id, (select coalesce(max(number), 0) + 1 from delivery_tries where delivery_id = ${read.id}), ${startedAt}, ${durationMs}, ${status}, ${error}, ${answer} from deliveries where id = ${read.id}`,
+        sql`select id, ${number}, ${startedAt}, ${durationMs}, ${status}, ${error}, ${answer} from deliveries where id = ${read.id} and not (${isFirst} and ${isUnchanged(database, read)})`,
       ),
-    database.sql.update(deliveries).set(set).where(isUnchanged(database, read)),
+    database.sql
+      .update(deliveries)
+      .set({ ...set, firstTry: sql`iif(${isFirst}, ${JSON.stringify(first)}, first_try)` })
+      .where(isUnchanged(database, read)),
     ...(receiver === null ? [] : [noteTry(database, { ...made, receiver })]),
   ])
 }
@@ -189,7 +195,16 @@ async function withTries(
     )
     .orderBy(asc(deliveryTries.number))
   const byDelivery = Map.groupBy(tries, ({ deliveryId }) => deliveryId)
-  return found.map((delivery) => ({ delivery, tries: byDelivery.get(delivery.id) ?? [] }))
+  return found.map((delivery) => {
+    const later = byDelivery.get(delivery.id) ?? []
+    return { delivery, tries: [...firstTryOf(delivery), ...later] }
+  })
+}
+
+function firstTryOf({ id, firstTry }: ShownDelivery): DeliveryTry[] {
+  if (!firstTry) return []
+  const [startedAt, durationMs, status, error, answer] = firstTry
+  return [{ deliveryId: id, number: 1, startedAt, durationMs, status, error, answer }]
 }
 
 /** That a delivery waits for the same try as when it was read. */

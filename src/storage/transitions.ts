@@ -173,7 +173,7 @@ function insertOnce(
   return database
     .insert(deliveries)
     .select(
-      sql`select ${id}, ${accountId}, ${jobId}, ${type}, ${url}, ${sql.param(body, deliveries.body)}, ${bodyObjectKey}, ${state}, 0, ${nextTryAt}, ${createdAt}, null where ${isUnchanged}`,
+      sql`select ${id}, ${accountId}, ${jobId}, ${type}, ${url}, ${sql.param(body, deliveries.body)}, ${bodyObjectKey}, ${state}, 0, null, ${nextTryAt}, ${createdAt}, null where ${isUnchanged}`,
     )
     .onConflictDoNothing()
 }

@@ -20,6 +20,8 @@ export const deliveries = sqliteTable(
     state: text("state", { enum: DELIVERY_STATES }).notNull(),
     /** Tries of this round; a replay begins another. */
     tries: integer("tries").notNull().default(0),
+    /** Its first try, of which most have no other; those after it have rows of their own. */
+    firstTry: text("first_try", { mode: "json" }).$type<FirstTry>(),
     nextTryAt: integer("next_try_at").notNull(),
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
@@ -38,6 +40,9 @@ export const deliveries = sqliteTable(
       .where(sql`state = 'waiting'`),
   ],
 )
+
+/** Moment, milliseconds, status, error and answer of a try, as `deliveryTries` has them. */
+export type FirstTry = [number, number, number | null, string | null, string | null]
 
 export const deliveryTries = sqliteTable(
   "delivery_tries",

@@ -43,7 +43,10 @@ export const files = sqliteTable(
   },
   (table) => [
     index("files_of_job").on(table.jobId),
-    index("files_of_account").on(table.accountId),
+    // Those that files_listed does not have: few, once their jobs are over.
+    index("files_unlisted")
+      .on(table.accountId)
+      .where(sql`source in ('fetch', 'transcript') or (object_key is null and source <> 'import')`),
     index("files_listed")
       .on(table.accountId, table.state, table.id)
       .where(
