@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { benchAuth } from "./bench/auth.ts"
 import { benchContainer } from "./bench/container.ts"
-import { benchCost } from "./bench/cost.ts"
+import { benchCost } from "./bench/cost/cost.ts"
+import { benchCpu } from "./bench/cpu.ts"
 import { benchDashboard } from "./bench/dashboard/dashboard.ts"
 import { benchDownload } from "./bench/download.ts"
 import { benchBitrate } from "./bench/bitrate/bitrate.ts"
@@ -23,6 +24,7 @@ import { benchPeers } from "./bench/peers/peers.ts"
 import { benchQuality } from "./bench/quality/quality.ts"
 import { benchRenditions } from "./bench/renditions/renditions.ts"
 import { benchSandbox } from "./bench/sandbox.ts"
+import { benchScale } from "./bench/scale/scale.ts"
 import { benchShort } from "./bench/short/short.ts"
 import { benchStart } from "./bench/start.ts"
 import { benchSubmit } from "./bench/submit.ts"
@@ -45,7 +47,8 @@ type Bench = {
 const BENCH_MS_MAX = 180_000
 const ALL_MS_MAX = 480_000
 const BITRATE_MS_MAX = 900_000
-const COST_MS_MAX = 500_000
+const COST_MS_MAX = 900_000
+const CPU_MS_MAX = 500_000
 /** What a load takes beside its own time. */
 const LOAD_MS_MORE = 120_000
 const LOAD_SECONDS_MIN = 60
@@ -55,17 +58,31 @@ const NORMALIZE_MS_MAX = 600_000
 const PEERS_MS_MAX = 900_000
 const QUALITY_MS_MAX = 900_000
 const RENDITIONS_MS_MAX = 600_000
+/** What `scale` takes beside its load: it makes the accounts first, and waits for the last jobs then. */
+const SCALE_MS_MORE = 900_000
 const SHORT_MS_MAX = 600_000
 /** Mostly of an hour of speech. */
 const TRANSCRIBE_MS_MAX = 1_500_000
 
-/** Benchmarks by name, and how long the load of `limits` and `memory` lasts: some minutes unless told. */
+/**
+ * Benchmarks by name, how long the load of `limits`, `memory` and `scale` lasts, some minutes unless
+ * told, and of how many accounts and jobs a minute that of `scale` is.
+ */
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: "string" } },
+  options: {
+    seconds: { type: "string" },
+    accounts: { type: "string", default: "1000" },
+    rate: { type: "string", default: "10000" },
+  },
 })
 const limitsSeconds = Number(options.seconds ?? LIMITS_SECONDS)
 const memorySeconds = Number(options.seconds ?? MEMORY_SECONDS)
+const scale = {
+  accounts: Number(options.accounts),
+  rate: Number(options.rate),
+  seconds: limitsSeconds,
+}
 
 const benches: Bench[] = [
   { name: "auth", run: benchAuth },
@@ -109,13 +126,22 @@ const benches: Bench[] = [
   },
   { name: "container", run: benchContainer, isOnlyNamed: true },
   { name: "cost", run: benchCost, isOnlyNamed: true, timeLimitMs: COST_MS_MAX },
+  { name: "cpu", run: benchCpu, isOnlyNamed: true, timeLimitMs: CPU_MS_MAX },
+  {
+    name: "scale",
+    run: (scope) => benchScale(scope, scale),
+    isOnlyNamed: true,
+    timeLimitMs: scale.seconds * 1000 + SCALE_MS_MORE,
+  },
 ]
 
 await runScript(async () => {
   const chosen = chooseBenches(names)
-  if (!(limitsSeconds >= LOAD_SECONDS_MIN)) {
+  const areLong = chosen.some(({ name }) => name === "limits" || name === "memory")
+  if (areLong && !(limitsSeconds >= LOAD_SECONDS_MIN)) {
     throw new CliError(`The load lasts --seconds=${LOAD_SECONDS_MIN} at least.`)
   }
+  checkScale()
   await ensureSetUp()
   const endsAt = Date.now() + ALL_MS_MAX
   const figures: Figure[] = []
@@ -126,6 +152,16 @@ await runScript(async () => {
   if (figures.length > 0) console.log(formatFigures(figures))
 })
 process.exit()
+
+/** What one machine can hold, and a service of its own be asked. */
+function checkScale(): void {
+  const bounds = { accounts: 10_000, rate: 100_000, seconds: 3_600 }
+  for (const name of ["accounts", "rate", "seconds"] as const) {
+    const [value, max] = [scale[name], bounds[name]]
+    if (Number.isInteger(value) && value >= 1 && value <= max) continue
+    throw new CliError(`--${name} is a whole number from 1 to ${max}, not "${options[name]}".`)
+  }
+}
 
 /** The figures of a benchmark; none where it failed, so that the others still run. */
 async function runBench({ name, run }: Bench, timeLimitMs: number): Promise<Figure[]> {

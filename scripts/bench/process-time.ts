@@ -3,6 +3,8 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { listFamily } from "./memory.ts"
 
+const SAMPLE_MS = 100
+
 /** CPU time of a process and of children that it has waited for, in milliseconds. */
 type CpuTime = { ownMs: number; childrenMs: number }
 
@@ -32,6 +34,26 @@ export async function steadyTimeMs(pid: number, work: () => Promise<void>): Prom
   const after = ownTimes(pid)
   if (before.size === 0) return null
   return [...before].reduce((sum, [each, ms]) => sum + Math.max(0, (after.get(each) ?? ms) - ms), 0)
+}
+
+/**
+ * CPU time, in milliseconds, of a process and all below it from now on, as far as it is seen: whoever is
+ * killed in a sandbox is waited for by nobody, and tells nobody its time.
+ */
+export function watchTimes(pid: number): { ms(): number; stop(): void } {
+  const before = ownTimes(pid)
+  const last = new Map(before)
+  function look(): void {
+    for (const [each, ms] of ownTimes(pid)) last.set(each, ms)
+  }
+  const timer = setInterval(look, SAMPLE_MS)
+  return {
+    stop: () => clearInterval(timer),
+    ms() {
+      look()
+      return [...last].reduce((sum, [each, ms]) => sum + ms - (before.get(each) ?? 0), 0)
+    },
+  }
 }
 
 function ownTimes(pid: number): Map<number, number> {

@@ -7,6 +7,12 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2
 }
 
+/** The value below which this share of some numbers lies; 0 of none. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
 /** Does work this many times, one after the other, and returns all results. */
 export async function repeat<T>(times: number, work: () => Promise<T>): Promise<T[]> {
   const results: T[] = []

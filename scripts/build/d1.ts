@@ -30,16 +30,17 @@ const captured = z.looseObject({
 export type D1Bundle = { object: string; binding: string; inputs: string[] }
 
 /** Bundles the object that has a database, and the module that makes a binding to it. */
-export async function bundleD1(): Promise<D1Bundle> {
-  const [object, made] = await Promise.all(["database", "binding"].map(bundle))
+export async function bundleD1(objectPath = "scripts/local/d1/database.ts"): Promise<D1Bundle> {
+  const paths = [objectPath, "scripts/local/d1/binding.ts"]
+  const [object, made] = await Promise.all(paths.map(bundle))
   if (!object || !made) throw new Error("esbuild wrote nothing")
   const inputs = [...object.inputs, ...made.inputs]
   return { object: object.contents, binding: made.contents, inputs }
 }
 
-async function bundle(name: string) {
+async function bundle(path: string) {
   const built = await build({
-    entryPoints: [`scripts/local/d1/${name}.ts`],
+    entryPoints: [path],
     bundle: true,
     write: false,
     metafile: true,

@@ -34,16 +34,19 @@ export type RuntimeBuild = {
   inputs: string[]
 }
 
+/** Modules that count what the service does: `worker` in the Worker, `database` as the object of D1. */
+export type Counters = { worker: string; database: string }
+
 /**
  * Makes workerd's configuration for the Worker of wrangler.toml from Miniflare's, whose simulators
  * of D1, R2 and queues it has. `folder` is an empty one for what comes about on the way.
  */
-export async function buildRuntime(folder: string): Promise<RuntimeBuild> {
+export async function buildRuntime(folder: string, counters?: Counters): Promise<RuntimeBuild> {
   // Else it warns of missing secrets, which each start gives.
   process.env["WRANGLER_LOG"] ??= "error"
   const { workerOptions, main, define } = unstable_getMiniflareWorkerOptions("wrangler.toml")
   if (main === undefined) throw new Error("wrangler.toml names no main")
-  const { contents, inputs } = await bundleWorker(main, define)
+  const { contents, inputs } = await bundleWorker(main, define, counters?.worker)
   const modules = [{ type: "ESModule" as const, path: "index.js", contents }]
   const state = join(folder, "state")
   const captured = await captureConfig(folder, {
@@ -56,7 +59,7 @@ export async function buildRuntime(folder: string): Promise<RuntimeBuild> {
   // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
   const { vars: variables } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
   const names = [...Object.keys(variables), ...settingNames, ...workerSecretNames]
-  const [d1, rateLimit] = await Promise.all([bundleD1(), bundleRateLimit()])
+  const [d1, rateLimit] = await Promise.all([bundleD1(counters?.database), bundleRateLimit()])
   const own = replaceRateLimits(replaceD1(captured, d1), rateLimit)
   const { config, disks } = adapt(own, names)
   for (const module of (config.extensions ?? []).flatMap(({ modules = [] }) => modules)) {

@@ -10,13 +10,17 @@ import { zodInEnglish } from "./zod-in-english.ts"
 /**
  * The Worker as one ES module, as workerd runs it: its D1 refuses what Cloudflare's would, and its
  * export `control` is for the start script. Without a source map, which nothing would read there.
+ * `counterPath` is a module whose `countWorker` sees it first.
  */
 export async function bundleWorker(
   entryPath: string,
   define: Record<string, string>,
+  counterPath: string | null = null,
 ): Promise<Bundle> {
+  const contents =
+    localEntry(resolve(entryPath)) + (counterPath === null ? "" : countBy(counterPath))
   const built = await build({
-    stdin: { contents: localEntry(resolve(entryPath)), resolveDir: import.meta.dirname },
+    stdin: { contents, resolveDir: import.meta.dirname },
     bundle: true,
     write: false,
     metafile: true,
@@ -48,6 +52,12 @@ limitWorker(worker, env.DB)
 export const control = makeControl(worker.default)
 export * from ${entry}
 export { default } from ${entry}
+`
+}
+
+function countBy(path: string): string {
+  return `import { countWorker } from ${JSON.stringify(resolve(path))}
+countWorker(worker, env)
 `
 }
 

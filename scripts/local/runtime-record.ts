@@ -8,6 +8,8 @@ const texts = z.record(z.string(), z.string())
 export const runtimeRecord = z.object({
   /** Path of workerd. */
   program: z.string(),
+  /** Path of its configuration, where it is not the one of what is built. */
+  config: z.string().optional(),
   /** Names of the folders that it keeps things in, and of each one's folder below `v3`. */
   disks: texts,
   /** Variables of wrangler.toml, which the environment may override. */

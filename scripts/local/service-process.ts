@@ -17,6 +17,8 @@ export type ServiceProcessOptions = {
   port?: number
   /** The project whose service it is; by default the one that this process runs in. */
   folder?: string
+  /** The words after `node` that start it, where `npm start` would do so by others. */
+  words?: [string, ...string[]]
   signal?: AbortSignal
   /** Whether its stderr is shown. */
   echoesErrors?: boolean
@@ -49,7 +51,7 @@ export async function startServiceProcess(
   const port = options.port ?? (await freePort())
   const program = started.use(
     startProgram({
-      words: startWords(options.folder ?? process.cwd()),
+      words: options.words ?? startWords(options.folder ?? process.cwd()),
       folder: options.folder,
       environment: {
         ...toolEnvironment(),

@@ -69,7 +69,7 @@ export async function startWorker(
           "directory-path",
           mapValues(runtime.disks, (name) => makeDisk(config.stateDir, name)),
         ),
-        BUILT.workerd,
+        runtime.config ?? BUILT.workerd,
       ],
       environment: {
         PATH: process.env["PATH"] ?? "",

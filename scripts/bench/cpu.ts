@@ -20,7 +20,7 @@ const SETTLE_MS = 1_000
 const WORDS = "-v error -print_format json -show_format -show_streams -i".split(" ")
 
 /** What an upload with its probe costs: CPU time by process, and how often the disk is waited for. */
-export async function benchCost(scope: BenchScope): Promise<Figure[]> {
+export async function benchCpu(scope: BenchScope): Promise<Figure[]> {
   const folder = await scope.makeFolder()
   const path = await makeMedia(folder, "small.mp4", SMALL_MEDIA)
   const media = await readMedia(path)
@@ -38,18 +38,18 @@ export async function benchCost(scope: BenchScope): Promise<Figure[]> {
   await probeMany(WARM_UP)
   const [workerd, runner] = [findWorkerd(pid), findRunner(pid)]
   if (workerd === null || runner === null) throw new Error("there is no /proc to look into")
-  const before = readCosts({ workerd, runner, start: pid })
+  const before = readTimes({ workerd, runner, start: pid })
   await probeMany(PROBES)
-  const after = readCosts({ workerd, runner, start: pid })
+  const after = readTimes({ workerd, runner, start: pid })
   const syncs = await countSyncs(workerd, async () => {
     await repeat(SYNCED_PROBES, probe)
     await sleep(SETTLE_MS)
   })
   return [
-    ...COSTS.map((name) => {
+    ...PARTS.map((name) => {
       const ms = (after[name] - before[name]) / PROBES
       return {
-        name: `cost: CPU of a probe, ${name}`,
+        name: `cpu: a probe, ${name}`,
         measured: formatMs(ms),
         reference: `${formatMs(bareMs)} bare ffprobe`,
         comparison: formatRatio(ms / bareMs),
@@ -58,7 +58,7 @@ export async function benchCost(scope: BenchScope): Promise<Figure[]> {
       }
     }),
     {
-      name: "cost: fsyncs of a probe, workerd",
+      name: "cpu: fsyncs of a probe, workerd",
       measured: syncs === null ? "no strace" : (syncs / SYNCED_PROBES).toFixed(1),
       reference: "",
       comparison: "",
@@ -68,11 +68,11 @@ export async function benchCost(scope: BenchScope): Promise<Figure[]> {
   ]
 }
 
-const COSTS = ["workerd", "start script", "runner", "tools", "all"] as const
-type Costs = Record<(typeof COSTS)[number], number>
+const PARTS = ["workerd", "start script", "runner", "tools", "all"] as const
+type Times = Record<(typeof PARTS)[number], number>
 
 /** CPU time so far, in milliseconds; the front is a thread of the start script. */
-function readCosts(pids: { workerd: number; runner: number; start: number }): Costs {
+function readTimes(pids: { workerd: number; runner: number; start: number }): Times {
   const workerd = cpuTimeOf(pids.workerd).ownMs
   const start = cpuTimeOf(pids.start).ownMs
   const { ownMs: runner, childrenMs: tools } = cpuTimeOf(pids.runner)

@@ -1,0 +1,42 @@
+import type { Answer, Query, Value } from "../../local/d1/contract.ts"
+import { D1DatabaseObject as Database } from "../../local/d1/database.ts"
+
+// Run in workerd in place of the object that has the file of a D1 database, which it is, too.
+
+/** The statement that asks for what was counted; it and those with the mark count for nothing. */
+const COUNTS = "select 'counts'"
+const MARK = "/* of the bench */"
+
+/** Counts what it is asked: a trip is one call, whatever number of statements it brings. */
+export class D1DatabaseObject extends Database {
+  readonly #counts = { trips: 0, statements: 0, rows_read: 0, rows_written: 0, ms: 0, failed: 0 }
+
+  override query(queries: Query[]): Answer {
+    if (queries[0]?.sql === COUNTS)
+      return this.#tell(super.query([{ sql: "select 1", values: [] }]))
+    const answer = super.query(queries)
+    if (queries[0]?.sql.startsWith(MARK)) return answer
+    this.#counts.trips += 1
+    this.#counts.statements += queries.length
+    if ("error" in answer) this.#counts.failed += 1
+    else for (const { meta } of answer.results) this.#add(meta)
+    return answer
+  }
+
+  #add(meta: { rows_read: number; rows_written: number; duration: number }): void {
+    this.#counts.rows_read += meta.rows_read
+    this.#counts.rows_written += meta.rows_written
+    this.#counts.ms += meta.duration
+  }
+
+  #tell(answer: Answer): Answer {
+    if ("error" in answer) return answer
+    return {
+      results: answer.results.map(({ meta }) => {
+        const counts = { ...this.#counts, bytes: meta.size_after }
+        const rows: Value[][] = [Object.values(counts)]
+        return { columns: Object.keys(counts), rows, meta }
+      }),
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import pMap from "p-map"
+import { z } from "zod"
+import { startLoopbackServer } from "../../local/loopback-server.ts"
+import { fileBody, jsonBody, openCaller } from "../caller.ts"
+import type { Answer, Caller } from "../caller.ts"
+
+/** Of ten jobs four are uploads with their probe and six are commands, of which two have a webhook. */
+const TURNS = 10
+const UPLOADS = 4
+const WEBHOOKS = 2
+/** Jobs that are under way at once; who is at that waits with the next. */
+const UNDER_WAY_MAX = 256
+const MAKERS = 8
+const MEDIA = Buffer.from("not a film")
+
+const made = z.object({ id: z.string().optional(), command_id: z.string().optional() })
+
+type Account = { key: string; fileId: string }
+
+/** What became of a load. */
+export type LoadFacts = {
+  submitted: number
+  withWebhook: number
+  refused: number
+  /** From the sending of a create to its answer, in milliseconds. */
+  submitMs: number[]
+  /** From the sending of a create to the runner's having its task. */
+  waitMs: number[]
+  /** How long jobs were submitted. */
+  tookMs: number
+}
+
+type Sent = { id: string; sentAt: number; answeredAt: number }
+type Tally = Pick<LoadFacts, "submitted" | "withWebhook" | "refused"> & { sent: Sent[] }
+
+/** Callers of many accounts, and their jobs under way; `isEnded` says how many are over. */
+export function openLoad(origin: string, receiver: string, isEnded: () => number) {
+  const caller = openCaller(origin)
+  const handedAt = new Map<string, number>()
+  const accounts: Account[] = []
+  return {
+    /** The runner was handed a task of this job. */
+    note: (jobId: string) => void handedAt.set(jobId, performance.now()),
+    close: () => caller.close(),
+    /** Has each key upload a file, which its commands read. */
+    async prepare(keys: string[]): Promise<void> {
+      async function addAccount(key: string): Promise<void> {
+        accounts.push({ key, fileId: idOf(await upload(caller, key, "wait=60")) })
+      }
+      await pMap(keys, addAccount, { concurrency: MAKERS })
+    },
+    /** Submits jobs of all accounts in turn, so many a minute, for some seconds. */
+    async run({ rate, seconds }: { rate: number; seconds: number }): Promise<LoadFacts> {
+      const tally: Tally = { submitted: 0, withWebhook: 0, refused: 0, sent: [] }
+      const endedBefore = isEnded()
+      const startedAt = performance.now()
+      const open: Promise<void>[] = []
+      for (let turn = 0; ; turn += 1) {
+        await sleep(Math.max(0, startedAt + (turn * 60_000) / rate - performance.now()))
+        while (turn - tally.refused - (isEnded() - endedBefore) >= UNDER_WAY_MAX) await sleep(5)
+        if (performance.now() - startedAt >= seconds * 1000) break
+        open.push(submit(turn, tally))
+      }
+      const tookMs = performance.now() - startedAt
+      await Promise.all(open)
+      const { sent, ...facts } = tally
+      return { ...facts, ...timesOf(sent, handedAt), tookMs }
+    },
+  }
+
+  async function submit(turn: number, tally: Tally): Promise<void> {
+    const account = accounts[turn % accounts.length]
+    if (!account) throw new Error("there is no account")
+    const sentAt = performance.now()
+    const isUpload = turn % TURNS < UPLOADS
+    const webhook = turn % TURNS >= TURNS - WEBHOOKS ? receiver : null
+    try {
+      const answer = isUpload
+        ? await upload(caller, account.key)
+        : await command(caller, account, webhook)
+      tally.sent.push({ id: idOf(answer), sentAt, answeredAt: performance.now() })
+      tally.submitted += 1
+      if (webhook !== null) tally.withWebhook += 1
+    } catch (error) {
+      tally.refused += 1
+      if (tally.refused === 1) console.error("a create was refused:", String(error))
+    }
+  }
+}
+
+function timesOf(sent: Sent[], handedAt: Map<string, number>) {
+  return {
+    submitMs: sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt),
+    waitMs: sent.flatMap(({ id, sentAt }) => {
+      const at = handedAt.get(id)
+      return at === undefined ? [] : [at - sentAt]
+    }),
+  }
+}
+
+async function upload(caller: Caller, key: string, prefer = "wait=0"): Promise<Answer> {
+  const body = fileBody("clip.mp4", { sizeBytes: MEDIA.length, chunks: [MEDIA] })
+  return await caller.ask("POST", "/v1/files", body, { "x-api-key": key, prefer })
+}
+
+async function command(
+  caller: Caller,
+  { key, fileId }: Account,
+  webhook: string | null,
+): Promise<Answer> {
+  const order = {
+    ffmpeg_command: "ffmpeg -i {{in_1}} -c copy {{out_1}}",
+    input_files: { in_1: `svc_id://${fileId}` },
+    output_files: { out_1: "out.mp4" },
+    ...(webhook !== null && { webhook }),
+  }
+  return await caller.ask("POST", "/v1/commands", jsonBody(order), { "x-api-key": key })
+}
+
+function idOf({ text }: Answer): string {
+  const { id, command_id: commandId } = made.parse(JSON.parse(text))
+  return id ?? commandId ?? ""
+}
+
+/** A receiver of webhooks on loopback, which counts those that differ. */
+export async function startReceiver() {
+  const ids = new Set<string>()
+  const server = await startLoopbackServer((request, response) => {
+    request.resume()
+    ids.add(String(request.headers["webhook-id"]))
+    response.end()
+  })
+  return {
+    url: `${server.origin}/hook`,
+    received: () => ids.size,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,96 @@
+import { json } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
+import { BOOT_HEADER, HEARTBEAT_MS, runnerHeaders } from "../../../src/contract/protocol.ts"
+import { taskOrder } from "../../../src/contract/task.ts"
+import type { TaskOrder } from "../../../src/contract/task.ts"
+import { startLoopbackServer } from "../../local/loopback-server.ts"
+
+const BOOT = "pretended"
+const OUTPUT = Buffer.from("not a film, but stored as one")
+const TRIES_MAX = 5
+const RETRY_MS = 200
+
+/** A runner that only pretends: it takes every task, brings its inputs and stores its outputs. */
+export type PretendedRunner = AsyncDisposable & {
+  origin: string
+  /** Tasks whose last report counted, and those that were killed. */
+  ended: { finished: number; killed: number }
+}
+
+/**
+ * Starts a runner on loopback that does nothing for a time that `drawMs` draws for each task, and
+ * calls `onOrder` with each that it was handed.
+ */
+export async function startPretendedRunner(
+  drawMs: () => number,
+  onOrder: (order: TaskOrder) => void,
+): Promise<PretendedRunner> {
+  const ended = { finished: 0, killed: 0 }
+  const server = await startLoopbackServer((request, response) => {
+    void answer().catch((error: unknown) => response.writeHead(500).end(String(error)))
+    async function answer(): Promise<void> {
+      if (request.method !== "POST") return void response.end("{}")
+      const order = taskOrder.parse(await json(request))
+      response.writeHead(202, { "content-type": "application/json" })
+      response.end(JSON.stringify({ boot: BOOT }))
+      onOrder(order)
+      ended[await run(order, drawMs())] += 1
+    }
+  })
+  return { ...server, ended, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
+async function run(order: TaskOrder, workMs: number): Promise<"finished" | "killed"> {
+  const { kind, outputs = [] } = order.work
+  if (!(await report(order, { kind: "started" }))) return "killed"
+  for (const { key } of order.inputs) {
+    if (!(await callIo(order, `/inputs/${key}`))) return "killed"
+  }
+  for (let left = workMs; left > 0; left -= HEARTBEAT_MS) {
+    await sleep(Math.min(left, HEARTBEAT_MS))
+    if (left > HEARTBEAT_MS && !(await report(order, { kind: "progress", percent: 50 }))) {
+      return "killed"
+    }
+  }
+  for (const { key } of outputs) {
+    const headers = { "content-type": "video/mp4", "content-length": String(OUTPUT.length) }
+    const stored = await callIo(order, `/outputs/${key}`, { method: "PUT", headers, body: OUTPUT })
+    if (!stored) return "killed"
+  }
+  const result = kind === "probe" ? { kind, probe: PROBE } : { kind, outputs: outputs.map(madeOf) }
+  const end = { kind: "finished", processing_seconds: workMs / 1000, result }
+  return (await report(order, end)) ? "finished" : "killed"
+}
+
+const PROBE = { width: 4, height: 2, duration: 1, format_name: "webm", streams: [], format: {} }
+
+function madeOf({ key }: { key: string }) {
+  return { key, size_bytes: OUTPUT.length, content_type: "video/mp4", probe: PROBE }
+}
+
+async function report(order: TaskOrder, said: object): Promise<boolean> {
+  const body = JSON.stringify({ boot: BOOT, at: new Date().toISOString(), ...said })
+  return await callIo(order, "/reports", { method: "POST", body })
+}
+
+/** False where the run is no longer the task's; what fails otherwise is tried again. */
+async function callIo(
+  order: TaskOrder,
+  path: string,
+  init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
+): Promise<boolean> {
+  const { origin, token } = order.io
+  const headers = { ...runnerHeaders(token), [BOOT_HEADER]: BOOT, ...init.headers }
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const answer = await fetch(origin + path, { ...init, headers })
+      await answer.arrayBuffer()
+      if (answer.ok) return true
+      if (answer.status === 410) return false
+      if (tries === TRIES_MAX) throw new Error(`${path} was answered ${answer.status}`)
+    } catch (error) {
+      if (tries === TRIES_MAX) throw error
+    }
+    await sleep(RETRY_MS * tries)
+  }
+}
