@@ -14,6 +14,7 @@ import { taskInputs, tasks } from "./schema/tasks.ts"
 import { garbage } from "./schema/uploads.ts"
 import { listOldLookups } from "./metadata-lookups.ts"
 import { deleteSecrets } from "./task-secrets.ts"
+import { filesOf } from "./transitions.ts"
 import type { JobSnapshot } from "./transitions.ts"
 
 type NewGarbage = { prefix: string; fileId: string | null; dueAt: number }
@@ -54,8 +55,7 @@ export async function removeJob(
       .delete(files)
       .where(
         and(
-          eq(files.jobId, jobId),
-          eq(files.accountId, accountId),
+          filesOf(accountId, jobId),
           sql`(${files.source} not in ('import', 'upload') or ${files.id} = ${jobId})`,
         ),
       ),

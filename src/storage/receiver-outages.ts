@@ -1,4 +1,5 @@
-import { and, asc, eq, gt, inArray, lt, lte, or, sql } from "drizzle-orm"
+import { and, asc, eq, gt, inArray, lt, lte, sql } from "drizzle-orm"
+import type { SQL } from "drizzle-orm"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { deliveries } from "./schema/deliveries.ts"
 import { receiverOutages } from "./schema/operations.ts"
@@ -50,13 +51,16 @@ export async function listAlertDue(
   { now, aheadMsMax, limit }: { now: number; aheadMsMax: number; limit: number },
 ): Promise<string[]> {
   const { dueAt, accountId } = receiverOutages
-  const rows = await database
-    .select({ accountId })
-    .from(receiverOutages)
-    .where(or(lte(dueAt, now), gt(dueAt, now + aheadMsMax)))
-    .orderBy(asc(dueAt))
-    .limit(limit)
-  return [...new Set(rows.map((row) => row.accountId))]
+  function select(isDue: SQL) {
+    const rows = database.select({ accountId }).from(receiverOutages).where(isDue)
+    return rows.orderBy(asc(dueAt)).limit(limit)
+  }
+  // One condition of both would have all of them sorted.
+  const [due, ahead] = await database.batch([
+    select(lte(dueAt, now)),
+    select(gt(dueAt, now + aheadMsMax)),
+  ])
+  return [...new Set([...due, ...ahead].slice(0, limit).map((row) => row.accountId))]
 }
 
 /** Takes the outages of an account that its owner is to be told of; nobody else gets them then. */

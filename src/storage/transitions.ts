@@ -43,10 +43,7 @@ export async function readSnapshot(
       .select()
       .from(tasks)
       .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
-    database
-      .select()
-      .from(files)
-      .where(and(eq(files.jobId, jobId), eq(files.accountId, accountId))),
+    database.select().from(files).where(filesOf(accountId, jobId)),
     database
       .select({ taskId, key, fileId, awaitsProbe })
       .from(taskInputs)
@@ -54,6 +51,14 @@ export async function readSnapshot(
       .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
   ])
   return job ? { job, tasks: jobTasks, files: jobFiles, inputs, ...unfoldTasks(job) } : null
+}
+
+/**
+ * The condition of the files of a job. By the plus the index of accounts does not serve, which SQLite
+ * would take for as good as that of jobs, and would read every file of the account by.
+ */
+export function filesOf(accountId: string, jobId: string): SQL | undefined {
+  return and(eq(files.jobId, jobId), sql`+${files.accountId} = ${accountId}`)
 }
 
 /** What one transition of a job writes; pure code makes it from a snapshot. */
