@@ -1,5 +1,8 @@
 import { openSite } from "../../../test/support/site/site.ts"
 import type { PoolName } from "../../../src/runner/pools.ts"
+import { GREETING, speak } from "../../../test/support/speech.ts"
+import { flite } from "../../setup/flite.ts"
+import { ensureSteps } from "../../setup/step.ts"
 import { jsonBody } from "../caller.ts"
 import type { Caller } from "../caller.ts"
 import { makeMedia, readMedia } from "../media.ts"
@@ -25,7 +28,7 @@ export async function openPage(scope: BenchScope): Promise<{ host: string; url: 
   return { host: site.host, url: site.url(SITE_PAGE) }
 }
 
-/** The kinds of work, each with ten seconds of 720p or, from the web, a second of a small film. */
+/** The kinds of work: of ten seconds of 720p, of five of speech, or a second of a film of the web. */
 export async function makeCases(
   caller: Caller,
   folder: string,
@@ -34,6 +37,9 @@ export async function makeCases(
   const path = await makeMedia(folder, "film.mp4", FILM)
   const fileId = await uploadMedia(caller, path)
   const media = await readMedia(path)
+  await ensureSteps([flite])
+  const speech = await speak(folder, { name: "speech.wav", text: GREETING })
+  const speechId = await uploadMedia(caller, speech)
   const source = `svc_id://${fileId}`
   function post(name: string, pool: PoolName, at: string, body: object): CostCase {
     async function send(by: Caller, webhook: string): Promise<void> {
@@ -65,6 +71,7 @@ export async function makeCases(
       source,
       outputs: [{ codec: "h264", resolution: "480p" }],
     }),
+    post("transcribe, 5 s", "speech", "/v1/transcribe", { file_url: `svc_id://${speechId}` }),
     post("fetch", "fetch", "/v1/fetch", { url: pageUrl }),
   ]
 }

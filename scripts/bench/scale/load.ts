@@ -9,8 +9,9 @@ import type { Answer, Caller } from "../caller.ts"
 const TURNS = 10
 const UPLOADS = 4
 const WEBHOOKS = 2
-/** Jobs that are under way at once; who is at that waits with the next. */
-const UNDER_WAY_MAX = 256
+/** So many jobs are under way at once, and as many more as end in some seconds, up to a limit. */
+const UNDER_WAY = { least: 8, seconds: 2, most: 256 }
+const PAUSE_MS = 5
 const MAKERS = 8
 const MEDIA = Buffer.from("not a film")
 
@@ -34,8 +35,8 @@ export type LoadFacts = {
 type Sent = { id: string; sentAt: number; answeredAt: number }
 type Tally = Pick<LoadFacts, "submitted" | "withWebhook" | "refused"> & { sent: Sent[] }
 
-/** Callers of many accounts, and their jobs under way; `isEnded` says how many are over. */
-export function openLoad(origin: string, receiver: string, isEnded: () => number) {
+/** Callers of many accounts, and their jobs; `ended` are the ids of those that are over. */
+export function openLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
   const caller = openCaller(origin)
   const handedAt = new Map<string, number>()
   const accounts: Account[] = []
@@ -46,19 +47,24 @@ export function openLoad(origin: string, receiver: string, isEnded: () => number
     /** Has each key upload a file, which its commands read. */
     async prepare(keys: string[]): Promise<void> {
       async function addAccount(key: string): Promise<void> {
-        accounts.push({ key, fileId: idOf(await upload(caller, key, "wait=60")) })
+        const fileId = idOf(await upload(caller, key))
+        while (!ended.has(fileId)) await sleep(PAUSE_MS)
+        accounts.push({ key, fileId })
       }
       await pMap(keys, addAccount, { concurrency: MAKERS })
     },
     /** Submits jobs of all accounts in turn, so many a minute, for some seconds. */
     async run({ rate, seconds }: { rate: number; seconds: number }): Promise<LoadFacts> {
       const tally: Tally = { submitted: 0, withWebhook: 0, refused: 0, sent: [] }
-      const endedBefore = isEnded()
+      const endedBefore = ended.size
       const startedAt = performance.now()
+      const pace = openPace(ended)
       const open: Promise<void>[] = []
       for (let turn = 0; ; turn += 1) {
         await sleep(Math.max(0, startedAt + (turn * 60_000) / rate - performance.now()))
-        while (turn - tally.refused - (isEnded() - endedBefore) >= UNDER_WAY_MAX) await sleep(5)
+        while (turn - tally.refused - (ended.size - endedBefore) >= pace.underWayMax()) {
+          await sleep(PAUSE_MS)
+        }
         if (performance.now() - startedAt >= seconds * 1000) break
         open.push(submit(turn, tally))
       }
@@ -99,9 +105,28 @@ function timesOf(sent: Sent[], handedAt: Map<string, number>) {
   }
 }
 
-async function upload(caller: Caller, key: string, prefer = "wait=0"): Promise<Answer> {
+/**
+ * How many jobs may be under way: a service that has as many as a minute's work would only have them
+ * wait until leases expire.
+ */
+function openPace(ended: ReadonlySet<string>) {
+  let [lookedAt, endedThen, perSecond] = [performance.now(), ended.size, 0]
+  return {
+    underWayMax(): number {
+      const now = performance.now()
+      if (now - lookedAt >= 1000) {
+        perSecond = ((ended.size - endedThen) * 1000) / (now - lookedAt)
+        lookedAt = now
+        endedThen = ended.size
+      }
+      return Math.min(UNDER_WAY.least + UNDER_WAY.seconds * perSecond, UNDER_WAY.most)
+    },
+  }
+}
+
+async function upload(caller: Caller, key: string): Promise<Answer> {
   const body = fileBody("clip.mp4", { sizeBytes: MEDIA.length, chunks: [MEDIA] })
-  return await caller.ask("POST", "/v1/files", body, { "x-api-key": key, prefer })
+  return await caller.ask("POST", "/v1/files", body, { "x-api-key": key })
 }
 
 async function command(

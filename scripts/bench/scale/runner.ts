@@ -13,8 +13,8 @@ const RETRY_MS = 200
 /** A runner that only pretends: it takes every task, brings its inputs and stores its outputs. */
 export type PretendedRunner = AsyncDisposable & {
   origin: string
-  /** Tasks whose last report counted, and those that were killed. */
-  ended: { finished: number; killed: number }
+  /** Jobs of which a task's last report counted, and how many runs were killed. */
+  ended: { finished: Set<string>; killed: number }
 }
 
 /**
@@ -25,7 +25,7 @@ export async function startPretendedRunner(
   drawMs: () => number,
   onOrder: (order: TaskOrder) => void,
 ): Promise<PretendedRunner> {
-  const ended = { finished: 0, killed: 0 }
+  const ended = { finished: new Set<string>(), killed: 0 }
   const server = await startLoopbackServer((request, response) => {
     void answer().catch((error: unknown) => response.writeHead(500).end(String(error)))
     async function answer(): Promise<void> {
@@ -34,7 +34,8 @@ export async function startPretendedRunner(
       response.writeHead(202, { "content-type": "application/json" })
       response.end(JSON.stringify({ boot: BOOT }))
       onOrder(order)
-      ended[await run(order, drawMs())] += 1
+      if ((await run(order, drawMs())) === "finished") ended.finished.add(order.job_id)
+      else ended.killed += 1
     }
   })
   return { ...server, ended, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }

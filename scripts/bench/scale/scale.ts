@@ -63,20 +63,20 @@ export async function runScale(
     ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
     LOG_LEVEL: "warn",
   })
-  const load = openLoad(service.origin, receiver.url, () => runner.ended.finished)
+  const load = openLoad(service.origin, receiver.url, runner.ended.finished)
   scope.defer(() => load.close())
   notes.push(load.note)
   await load.prepare(await makeKeys(service, accounts))
   await sleep(REST_MS)
 
-  const [before, finishedBefore] = [await service.counts(), runner.ended.finished]
+  const [before, finishedBefore] = [await service.counts(), runner.ended.finished.size]
   const memory = watchMemory(findWorkerd(service.pid))
   const beforeBytes = memory.stop().peakBytes
   const peak = watchMemory(findWorkerd(service.pid))
   const startedAt = performance.now()
   const facts = await load.run({ rate, seconds })
   function isOver(): boolean {
-    const finished = runner.ended.finished - finishedBefore
+    const finished = runner.ended.finished.size - finishedBefore
     return finished >= facts.submitted && receiver.received() >= facts.withWebhook
   }
   while (!isOver() && performance.now() - startedAt < facts.tookMs + SETTLE_MS_MAX) {
@@ -87,7 +87,7 @@ export async function runScale(
   return {
     facts,
     counts: countsSince(before, await service.counts()),
-    finished: runner.ended.finished - finishedBefore,
+    finished: runner.ended.finished.size - finishedBefore,
     webhooks: receiver.received(),
     tookMs,
     workerdBytes: { before: beforeBytes, peak: peak.stop().peakBytes },
