@@ -1,4 +1,4 @@
-import { and, asc, gt, lte, or, sql } from "drizzle-orm"
+import { and, asc, gt, lte, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
@@ -26,12 +26,16 @@ export async function listDueGarbage(
   database: Database,
   { now, aheadMsMax, limit }: { now: number; aheadMsMax: number; limit: number },
 ): Promise<Garbage[]> {
-  return await database
-    .select()
-    .from(garbage)
-    .where(and(or(lte(garbage.dueAt, now), gt(garbage.dueAt, now + aheadMsMax)), isUnread))
-    .orderBy(asc(garbage.dueAt))
-    .limit(limit)
+  function select(isDue: SQL) {
+    const due = database.select().from(garbage).where(and(isDue, isUnread))
+    return due.orderBy(asc(garbage.dueAt)).limit(limit)
+  }
+  // One condition of both would read all that is not due, too.
+  const [due, ahead] = await database.batch([
+    select(lte(garbage.dueAt, now)),
+    select(gt(garbage.dueAt, now + aheadMsMax)),
+  ])
+  return [...due, ...ahead].slice(0, limit)
 }
 
 /** What became of some garbage: of `done` nothing is left, `again` is listed again, `failed` sooner. */
