@@ -36,6 +36,8 @@ it("reckons what a thousand jobs cost from the operations of some", () => {
   expect(cost.container).toBeCloseTo(500 * (10 * second + 4 * 0.00002), 9)
   const { worker, d1, objects, r2, queues, container } = cost
   expect(cost.all).toBeCloseTo(worker + d1 + objects + r2 + queues + container, 9)
+  // 4 s of a processor are 16 s of a quarter of one.
+  expect(cost.containerLeast).toBeCloseTo(500 * (16 * second + 4 * 0.00002), 9)
   expect(cost.idle).toBeCloseTo(1000 * 10 * second, 9)
 })
 

@@ -154,6 +154,7 @@ const HEADINGS = [
   "R2 $",
   "queues $",
   "container $",
+  "at least $",
   "all $",
   "+ idle $",
 ]
@@ -176,7 +177,9 @@ function rowOf(name: string, taken: Taken): string[] {
     taken.runnerSeconds,
     taken.vcpuSeconds,
   ].map((value) => Math.round((value * 1000) / jobs).toLocaleString("en"))
-  const dollars = [cost.worker, cost.d1, cost.objects, cost.r2, cost.queues, cost.container]
-  const all = [...dollars, cost.all, cost.idle].map((value) => value.toFixed(3))
+  const operations = [cost.worker, cost.d1, cost.objects, cost.r2, cost.queues]
+  const all = [...operations, cost.container, cost.containerLeast, cost.all, cost.idle].map(
+    (value) => value.toFixed(3),
+  )
   return [name, ...thousands, ...all]
 }

@@ -34,14 +34,14 @@ export const CONTAINER_CALLS_A_TASK = 2
 /** How long a container waits for a next task that does not come. */
 export const IDLE_SECONDS = 10
 
-type Size = { gib: number; gb: number }
+type Size = { vcpu: number; gib: number; gb: number }
 
 /** Memory and disk, which count as long as a container runs, whatever of it is used. */
 export const SIZES: Record<(typeof INSTANCE_TYPES)[number], Size> = {
-  lite: { gib: 0.25, gb: 2 },
-  basic: { gib: 1, gb: 4 },
-  "standard-1": { gib: 4, gb: 8 },
-  "standard-2": { gib: 6, gb: 12 },
-  "standard-3": { gib: 8, gb: 16 },
-  "standard-4": { gib: 12, gb: 20 },
+  lite: { vcpu: 1 / 16, gib: 0.25, gb: 2 },
+  basic: { vcpu: 1 / 4, gib: 1, gb: 4 },
+  "standard-1": { vcpu: 1 / 2, gib: 4, gb: 8 },
+  "standard-2": { vcpu: 1, gib: 6, gb: 12 },
+  "standard-3": { vcpu: 2, gib: 8, gb: 16 },
+  "standard-4": { vcpu: 4, gib: 12, gb: 20 },
 }

@@ -32,13 +32,15 @@ export type Cost = {
   queues: number
   container: number
   all: number
+  /** What `container` would be where the tools kept all of its processors busy. */
+  containerLeast: number
   /** What is added where no other job follows, and each job's container waits in vain. */
   idle: number
 }
 
 /** What a thousand such jobs cost, above what a month includes. */
 export function reckonCost({ jobs, counts, workerMs, pool, ...run }: Taken): Cost {
-  const { gib, gb } = SIZES[POOLS[pool].instanceType]
+  const { vcpu, gib, gb } = SIZES[POOLS[pool].instanceType]
   const { container: price } = PRICES
   const secondPrice =
     gib * price.gibSecond + gb * price.gbSecond + OBJECT_GB * PRICES.object.gbSecond
@@ -57,6 +59,7 @@ export function reckonCost({ jobs, counts, workerMs, pool, ...run }: Taken): Cos
     queues: messages(counts) * OPERATIONS_A_MESSAGE * PRICES.queue.operation,
     container: run.runnerSeconds * secondPrice + run.vcpuSeconds * price.vcpuSecond,
   }
+  const busy = (run.vcpuSeconds / vcpu) * secondPrice + run.vcpuSeconds * price.vcpuSecond
   const all = Object.values(parts).reduce((sum, part) => sum + part, 0)
   const thousand = 1000 / jobs
   return {
@@ -67,6 +70,7 @@ export function reckonCost({ jobs, counts, workerMs, pool, ...run }: Taken): Cos
     queues: parts.queues * thousand,
     container: parts.container * thousand,
     all: all * thousand,
+    containerLeast: busy * thousand,
     idle: IDLE_SECONDS * secondPrice * 1000,
   }
 }

@@ -7,7 +7,8 @@ import { startCountedService } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
 import type { Figure } from "../figure.ts"
 import { formatMib, formatMs } from "../figure.ts"
-import { findWorkerd, watchMemory } from "../memory.ts"
+import { findWorkerd, residentBytes, watchMemory } from "../memory.ts"
+import { cpuTimeOf } from "../process-time.ts"
 import type { BenchScope } from "../scope.ts"
 import { quantile } from "../statistics.ts"
 import { reckonLimits } from "./limits.ts"
@@ -27,6 +28,8 @@ export type ScaleRun = {
   /** From the first create until nothing of it was left to do. */
   tookMs: number
   workerdBytes: { before: number; peak: number }
+  /** CPU time of workerd, which does nearly all that the service does but for the runner. */
+  workerdMs: number
 }
 
 const MEAN_WORK_MS = 300
@@ -70,9 +73,9 @@ export async function runScale(
   await sleep(REST_MS)
 
   const [before, finishedBefore] = [await service.counts(), runner.ended.finished.size]
-  const memory = watchMemory(findWorkerd(service.pid))
-  const beforeBytes = memory.stop().peakBytes
-  const peak = watchMemory(findWorkerd(service.pid))
+  const workerd = findWorkerd(service.pid) ?? 0
+  const [beforeBytes, beforeMs] = [residentBytes(workerd) ?? 0, cpuTimeOf(workerd).ownMs]
+  const peak = watchMemory(workerd)
   const startedAt = performance.now()
   const facts = await load.run({ rate, seconds })
   function isOver(): boolean {
@@ -84,8 +87,10 @@ export async function runScale(
   }
   const tookMs = performance.now() - startedAt
   await sleep(REST_MS)
+  const workerdMs = cpuTimeOf(workerd).ownMs - beforeMs
   return {
     facts,
+    workerdMs,
     counts: countsSince(before, await service.counts()),
     finished: runner.ended.finished.size - finishedBefore,
     webhooks: receiver.received(),
@@ -105,7 +110,7 @@ async function makeKeys(service: CountedService, accounts: number): Promise<stri
 }
 
 function formatRun(run: ScaleRun, { accounts, rate, seconds }: ScaleOptions): string {
-  const { facts, counts, finished, tookMs, workerdBytes } = run
+  const { facts, counts, finished, tookMs, workerdBytes, workerdMs } = run
   const perMinute = (finished / tookMs) * 60_000
   const each = Object.entries(counts)
     .filter(([, value]) => value !== 0)
@@ -125,7 +130,7 @@ function formatRun(run: ScaleRun, { accounts, rate, seconds }: ScaleOptions): st
       ].map(String),
     ]),
     formatTable([
-      ["submit p50", "submit p99", "wait p50", "wait p99", "workerd before", "workerd peak"],
+      ["submit p50", "submit p99", "wait p50", "wait p99", "workerd before", "peak", "CPU a job"],
       [
         formatMs(quantile(facts.submitMs, 0.5)),
         formatMs(quantile(facts.submitMs, 0.99)),
@@ -133,6 +138,7 @@ function formatRun(run: ScaleRun, { accounts, rate, seconds }: ScaleOptions): st
         formatMs(quantile(facts.waitMs, 0.99)),
         formatMib(workerdBytes.before),
         formatMib(workerdBytes.peak),
+        formatMs(workerdMs / finished),
       ],
     ]),
     formatTable([["counted", "all", "a job"], ...each]),
