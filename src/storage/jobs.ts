@@ -48,7 +48,13 @@ export async function listJobs(
     .select(listedJob(request))
     .from(jobs)
     .where(isOnPage(jobs, states, { where, page }))
-  return rows.toSorted(byNewest)
+  return rows.toSorted(byNewest).map((job) => (request === "short" ? markTruncated(job) : job))
+}
+
+/** A job whose row has less of its request than there is, and says so. */
+function markTruncated(job: Job): Job {
+  if (job.requestObjectKey === null || !(job.request instanceof Object)) return job
+  return { ...job, request: { ...job.request, truncated: true } }
 }
 
 /** A task that a runner took, at a fence and a moment. */

@@ -71,8 +71,10 @@ function cleanUp(
   ctx.waitUntil(collectSomeGarbage(env, Date.now()))
   if (files.length === 0) return
   // Jobs that wait for a file which is gone can never start.
-  ctx.waitUntil(dispatcherOf(env, accountId).filesGone(
+  ctx.waitUntil(
+    dispatcherOf(env, accountId).filesGone(
       accountId,
       files.map(({ id }) => id),
-    ))
+    ),
+  )
 }

@@ -4,7 +4,7 @@ import { databasesOf } from "../../storage/database.ts"
 import type { AccountDatabase, Database } from "../../storage/database.ts"
 import { deletePrefixes, groupByFolder } from "../../storage/delete-prefixes.ts"
 import { listDueGarbage, listUnreadPrefixes, noteCollected } from "../../storage/garbage.ts"
-import { deletePrefix, prefixOf } from "../../storage/objects.ts"
+import { prefixOf } from "../../storage/objects.ts"
 import type { File } from "../../storage/schema/files.ts"
 import type { Garbage, Upload } from "../../storage/schema/uploads.ts"
 import { listUploadsBelowAny } from "../../storage/uploads.ts"
@@ -49,7 +49,10 @@ export async function deleteAtOnce(
     const unread = new Set(await listUnreadPrefixes(database, prefixes))
     const gone = objects.filter(({ prefix }) => unread.has(prefix))
     await env.MEDIA.delete(gone.map(({ objectKey }) => objectKey))
-    for (const { bundle, prefix } of gone) if (bundle) await deletePrefix(env.MEDIA, prefix)
+    const bundles = gone.flatMap(({ bundle, prefix }) => (bundle ? [prefix] : []))
+    for (const [folder, own] of groupByFolder(bundles)) {
+      await deletePrefixes(env.MEDIA, folder, own)
+    }
   })
 }
 

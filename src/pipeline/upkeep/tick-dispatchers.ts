@@ -1,7 +1,7 @@
-import { dispatcherOf } from "../../placement.ts"
 import pMap from "p-map"
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
+import { dispatcherOf } from "../../placement.ts"
 import type { Database } from "../../storage/database.ts"
 import { listAccountsWithOpenJobs } from "../../storage/jobs.ts"
 
