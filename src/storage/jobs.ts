@@ -54,7 +54,7 @@ export async function listJobs(
 /** A job whose row has less of its request than there is, and says so. */
 function markTruncated(job: Job): Job {
   if (job.requestObjectKey === null || !(job.request instanceof Object)) return job
-  return { ...job, request: { ...job.request, truncated: true } }
+  return { ...job, request: Object.assign({}, job.request, { truncated: true }) }
 }
 
 /** A task that a runner took, at a fence and a moment. */

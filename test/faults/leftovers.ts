@@ -84,9 +84,9 @@ function leftInBucket(bed: Bed): string[] {
 
 /** What dispatchers and the pool hold. */
 function leftInObjects(bed: Bed): string[] {
-  const queued = storePaths(bed, "do/*Dispatcher").flatMap((path) => [
-    ...read(path, "select id from queued_tasks").map((row) => `queued task ${String(row["id"])}`),
-  ])
+  const queued = storePaths(bed, "do/*Dispatcher").flatMap((path) =>
+    read(path, "select id from queued_tasks").map((row) => `queued task ${String(row["id"])}`),
+  )
   const allocated = storePaths(bed, "do/*Pool").flatMap((path) =>
     read(path, "select last_grant as id from slots where held = 1").map(
       (row) => `allocation ${String(row["id"])}`,

@@ -282,17 +282,15 @@ function whatIsThere() {
   const { databases, buckets, queues, applications, worker } = cloudflare
   return {
     databases: databases.map(({ name }) => name),
-    buckets: Object.fromEntries([...buckets].map(([name, rules]) => [name, rules.map(idOf)])),
+    buckets: Object.fromEntries(
+      [...buckets].map(([name, rules]) => [name, rules.map(({ id }) => id)]),
+    ),
     queues: queues.map(({ queue_name }) => queue_name),
     applications: applications.map(({ name }) => name),
     consumers: queues.map(({ consumers }) => consumers.length),
     crons: worker?.crons,
     secrets: [...(worker?.secrets.keys() ?? [])].toSorted(),
   }
-}
-
-function idOf({ id }: { id: string }): string {
-  return id
 }
 
 function varsOf(): Record<string, string | undefined> {

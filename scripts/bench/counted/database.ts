@@ -12,9 +12,10 @@ const counts = { trips: 0, statements: 0, rows_read: 0, rows_written: 0, ms: 0, 
 
 /** Counts what it is asked: a trip is one call, whatever number of statements it brings. */
 export class D1DatabaseObject extends Database {
-  override query(queries: Query[]): Answer {
-    if (queries[0]?.sql === COUNTS) return tell(super.query([{ sql: "select 1", values: [] }]))
-    const answer = super.query(queries)
+  override async query(queries: Query[]): Promise<Answer> {
+    if (queries[0]?.sql === COUNTS)
+      return tell(await super.query([{ sql: "select 1", values: [] }]))
+    const answer = await super.query(queries)
     if (queries[0]?.sql.startsWith(MARK)) return answer
     counts.trips += 1
     counts.statements += queries.length

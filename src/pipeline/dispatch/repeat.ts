@@ -19,3 +19,13 @@ export function openRepeater(): (work: () => Promise<void>) => Promise<void> {
     }
   }
 }
+
+/** Repeaters by name, each opened when it is first asked for. */
+export function openRepeaters(): (name: string) => ReturnType<typeof openRepeater> {
+  const known = new Map<string, ReturnType<typeof openRepeater>>()
+  return (name) => {
+    const repeat = known.get(name) ?? openRepeater()
+    known.set(name, repeat)
+    return repeat
+  }
+}

@@ -7,7 +7,7 @@ import { poolObjectOf } from "../../placement.ts"
 import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { openPlanLimits } from "./plan-limits.ts"
 import { startingTask } from "./queued-task.ts"
-import { openRepeater } from "./repeat.ts"
+import { openRepeaters } from "./repeat.ts"
 
 const READY_MAX = 100
 
@@ -30,7 +30,7 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
   /** Pools that know the account, though it is not known here what they gave it. */
   const anew = new Set<string>()
   const limits = openPlanLimits(env)
-  const repeaters = new Map<string, ReturnType<typeof openRepeater>>()
+  const repeaterOf = openRepeaters()
   async function requestOnce(accountId: string, pool: string): Promise<QueuedTask[]> {
     const { runningJobsMax, slotsShareMax } = await limits.read(accountId)
     const now = Date.now()
@@ -46,14 +46,9 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
     const tasks = await tryRequest(env, queue, wish)
     if (tasks) failed.delete(pool)
     else failed.add(pool)
-    const isOwed = tasks === null || tasks.length < wanted
-    if (isOwed && forgotten === timesForgotten) owing.set(pool, Date.now())
-    return tasks ?? []
-  }
-  function repeaterOf(pool: string): ReturnType<typeof openRepeater> {
-    const repeat = repeaters.get(pool) ?? openRepeater()
-    repeaters.set(pool, repeat)
-    return repeat
+    const given = tasks ?? []
+    if (given.length < wanted && forgotten === timesForgotten) owing.set(pool, Date.now())
+    return given
   }
   return {
     hasFailed: () => failed.size > 0,
