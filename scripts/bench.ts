@@ -21,6 +21,7 @@ import { openBenchScope } from "./bench/scope.ts"
 import type { BenchScope } from "./bench/scope.ts"
 import { benchNormalize } from "./bench/normalize/normalize.ts"
 import { benchPeers } from "./bench/peers/peers.ts"
+import { benchPool } from "./bench/pool.ts"
 import { benchQuality } from "./bench/quality/quality.ts"
 import { benchRenditions } from "./bench/renditions/renditions.ts"
 import { benchSandbox } from "./bench/sandbox.ts"
@@ -99,6 +100,7 @@ const benches: Bench[] = [
   { name: "import", run: benchImport },
   { name: "fetch", run: benchFetch },
   { name: "fairness", run: benchFairness },
+  { name: "pool", run: benchPool },
   { name: "webhook", run: benchWebhook },
   { name: "dashboard", run: benchDashboard },
   { name: "layout", run: benchLayout },
