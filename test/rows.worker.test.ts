@@ -9,7 +9,7 @@ import type { Done } from "./support/tiny-runner.ts"
 const RUN_SECONDS = 30
 /** What is noted of a job that is over is dealt with by then. */
 const SETTLE_MS = 6_000
-const ROWS_MAX = 24
+const ROWS_MAX = 20
 
 async function run(caller: Caller): Promise<void> {
   const answer = await caller.post("/commands", {
