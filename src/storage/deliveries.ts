@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, sql } from "drizzle-orm"
+import { and, asc, eq, getTableColumns, lte, sql } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import { byNewest, isOnPage } from "./paging.ts"
@@ -48,26 +48,31 @@ export async function listDueDeliveries(
 /** `requestId`: the request that made the job that it tells of. */
 export type DueDelivery = { delivery: Delivery; account: Account; requestId: string | null }
 
-/** A delivery that is due now, and the account whose secrets sign it; null where it is not due. */
-export async function findDueDelivery(
+/**
+ * Claims the next try of a delivery that is due, which is then made again at `claimedUntil` by whoever
+ * comes; with the account whose secrets sign it. Null where it is not due, or somebody else's.
+ */
+export async function claimDueDelivery(
   { accountId, sql: database }: AccountDatabase,
   id: string,
-  now: number,
+  { now, claimedUntil }: { now: number; claimedUntil: number },
 ): Promise<DueDelivery | null> {
-  const [found] = await database
-    .select({ delivery: deliveries, account: accounts, requestId: jobs.requestId })
-    .from(deliveries)
-    .innerJoin(accounts, eq(accounts.id, deliveries.accountId))
-    .leftJoin(jobs, eq(jobs.id, deliveries.jobId))
-    .where(
-      and(
-        eq(deliveries.id, id),
-        eq(deliveries.accountId, accountId),
-        sql`${deliveries.state} = 'waiting' and ${deliveries.nextTryAt} <= ${now}`,
-      ),
-    )
-    .limit(1)
-  return found ?? null
+  const isIt = and(eq(deliveries.id, id), eq(deliveries.accountId, accountId))
+  const [claimed, [delivery], [account], [job]] = await database.batch([
+    database
+      .update(deliveries)
+      .set({ nextTryAt: claimedUntil })
+      .where(and(isIt, eq(deliveries.state, "waiting"), lte(deliveries.nextTryAt, now)))
+      .returning({ id: deliveries.id }),
+    database.select().from(deliveries).where(isIt),
+    database.select().from(accounts).where(eq(accounts.id, accountId)),
+    database
+      .select({ requestId: jobs.requestId })
+      .from(jobs)
+      .where(sql`${jobs.id} = (select job_id from ${deliveries} where ${isIt})`),
+  ])
+  if (claimed.length === 0 || !delivery || !account) return null
+  return { delivery, account, requestId: job?.requestId ?? null }
 }
 
 /** Moves a waiting delivery's next try; false where somebody moved it since it was read. */

@@ -4,7 +4,7 @@ import type { Env } from "../../env.ts"
 import { log, logError } from "../../log.ts"
 import { countEvent } from "../../metrics.ts"
 import { databaseOf } from "../../storage/database.ts"
-import { endTry, findDueDelivery, postponeDelivery } from "../../storage/deliveries.ts"
+import { claimDueDelivery, endTry, postponeDelivery } from "../../storage/deliveries.ts"
 import type { DueDelivery } from "../../storage/deliveries.ts"
 import type { DeliveryState } from "../../storage/schema/states.ts"
 import { wholeBody } from "../../storage/whole-rows.ts"
@@ -24,7 +24,9 @@ const BUSY_SECONDS_MAX = 60
 
 /** Makes the next try of a delivery, where it is due and not claimed by another consumer. */
 export async function deliver(env: Env, accountId: string, deliveryId: string): Promise<void> {
-  const due = await findDueDelivery(databaseOf(env, accountId), deliveryId, Date.now())
+  const now = Date.now()
+  const claim = { now, claimedUntil: now + CLAIM_MS }
+  const due = await claimDueDelivery(databaseOf(env, accountId), deliveryId, claim)
   if (!due) return
   const release = await waitForPermit({ accountId, host: hostOf(due.delivery.url) })
   if (!release) return await requeue(env, due)
@@ -58,8 +60,6 @@ async function waitForPermit(delivery: { accountId: string; host: string }) {
 async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
   const { delivery } = due
   const database = databaseOf(env, delivery.accountId)
-  const claimedUntil = Date.now() + CLAIM_MS
-  if (!(await postponeDelivery(database, delivery, claimedUntil))) return
   const attempt = await post(env, due).catch((error: unknown) => {
     logError("webhooks.try_failed", { delivery_id: delivery.id, error: String(error) })
     return refusedAttempt("it could not be made, for a reason of the service's own", false)
@@ -68,7 +68,7 @@ async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
   const { state, waitMs } = afterTry(attempt, delivery.tries, waits)
   noteTry(env, due, attempt, state)
   const now = Date.now()
-  await endTry(database, { ...delivery, nextTryAt: claimedUntil }, attempt, {
+  await endTry(database, delivery, attempt, {
     set: {
       state,
       tries: delivery.tries + 1,
