@@ -4,6 +4,7 @@ import { benchAuth } from "./bench/auth.ts"
 import { benchContainer } from "./bench/container.ts"
 import { benchCost } from "./bench/cost/cost.ts"
 import { benchCpu } from "./bench/cpu.ts"
+import { benchCrowd } from "./bench/crowd.ts"
 import { benchDashboard } from "./bench/dashboard/dashboard.ts"
 import { benchDownload } from "./bench/download.ts"
 import { benchBitrate } from "./bench/bitrate/bitrate.ts"
@@ -50,6 +51,7 @@ const ALL_MS_MAX = 480_000
 const BITRATE_MS_MAX = 900_000
 const COST_MS_MAX = 900_000
 const CPU_MS_MAX = 500_000
+const CROWD_MS_MAX = 900_000
 /** What a load takes beside its own time. */
 const LOAD_MS_MORE = 120_000
 const LOAD_SECONDS_MIN = 60
@@ -135,6 +137,7 @@ const benches: Bench[] = [
     isOnlyNamed: true,
     timeLimitMs: scale.seconds * 1000 + SCALE_MS_MORE,
   },
+  { name: "crowd", run: benchCrowd, isOnlyNamed: true, timeLimitMs: CROWD_MS_MAX },
 ]
 
 await runScript(async () => {
