@@ -6,8 +6,11 @@ import { ALLOWED_PLANS } from "./allowed-plans.ts"
 const IS_OF_SERVICE = /^(?:select|insert|update|delete|with)\b[^]*"/i
 const HAS_NUMBERED = /\?\d/
 
-/** Steps that read a whole table or index, or sort; not those over what a statement brings itself. */
-const IS_WIDE = /^SCAN (?!json_each|CONSTANT ROW|\d+-ROW VALUES|.* VIRTUAL TABLE)|TEMP B-TREE/
+/**
+ * Steps that read a whole table or index, or sort; not those over what a statement brings itself, or
+ * over what a query within it found, which has steps of its own.
+ */
+const IS_WIDE = /^SCAN (?!\(|json_each|CONSTANT ROW|\d+-ROW VALUES|.* VIRTUAL TABLE)|TEMP B-TREE/
 
 type Method = (...given: unknown[]) => unknown
 
