@@ -76,6 +76,10 @@ const BOUNDED: AllowedPlan[] = [
     because: "a pool reads it into memory as its object starts",
   },
   {
+    plan: /^SCAN (?:sqlite_master|waiting_accounts): /,
+    because: "a pool reads it into memory as its object starts",
+  },
+  {
     plan: /^SCAN (?:unended|unsandboxed|outdated)_slots/,
     because: "slots of one pool that have a problem",
   },

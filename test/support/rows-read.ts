@@ -55,7 +55,7 @@ function watch(): void {
   }
   // It says nothing of rows: what only reads is asked again, and other rows have each column once.
   replace(statements, "raw", async (raw, self, given) => {
-    const isRead = /^select\b/i.test(textOf(self))
+    const isRead = !/^(?:insert|update|delete)\b/i.test(textOf(self))
     const answer: unknown = isRead ? await Reflect.apply(raw, self, given) : null
     const counted: unknown = await Reflect.apply(all, self, [])
     note(textOf(self), counted)
