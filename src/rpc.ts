@@ -3,6 +3,7 @@ import type { ProgressDetail } from "./contract/report.ts"
 import type { TaskOrder } from "./contract/task.ts"
 import type { HeldPlan } from "./plans.ts"
 import type { Scope } from "./scopes.ts"
+import type { JobSnapshot } from "./storage/transitions.ts"
 
 // The interfaces of the Durable Objects. The classes implement these types, so that callers import
 // no class, and no import runs in a circle.
@@ -71,6 +72,11 @@ export type DispatcherRpc = DurableObject & {
    * D1 that all of them are over, which stays so, and D1 need not be asked again.
    */
   tasksEnded(accountId: string, ids: string[], killed?: boolean, over?: boolean): Promise<void>
+  /**
+   * The job of a task as its claim found it, once; null where that is not known any more. D1 may have
+   * another version of it since.
+   */
+  claimedJob(taskId: string): Promise<JobSnapshot | null>
   /** How far jobs are, by their ids; without those of which nothing runs. */
   progressOfJobs(jobIds: string[]): Promise<Map<string, Progress>>
   /** Resolves once a job differs from what was seen of it, or at the timeout. */

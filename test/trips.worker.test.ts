@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it, vi } from "vitest"
 import type { TaskOrder } from "../src/contract/task.ts"
 import { ask, makeCaller } from "./support/caller.ts"
@@ -17,8 +18,22 @@ const SETTLE_MS = 600
 /** Keys and plans are read, and requests counted, once in some time, whatever is asked meanwhile. */
 const BY_TIME = /^(?:select (?:keys|accounts)|insert usage_days, update keys)$/
 
-/** A job that takes long, as on a busy machine, is noted as begun, and an alarm looks at it. */
-const MORE_MAX = 2
+/** A job that takes long, as on a busy machine, is noted as begun, once for all of a moment. */
+const BEGUN = "update jobs, update files"
+
+/** What makes a job, takes a task of it, ends it and tells of that; each is one batch. */
+const [CREATE, CLAIM, SETTLE] = ["create", "claim", "settle"]
+const [CLAIM_TRY, END_TRY] = ["claim a try", "end a try"]
+const BATCHES = [
+  [/^(?:delete idempotency, insert idempotency, )?insert jobs, .*insert task_inputs/, CREATE],
+  [/^update tasks, update jobs, update task_inputs, select jobs/, CLAIM],
+  [/^delete task_inputs, delete tasks, .*update jobs$/, SETTLE],
+  [/^update deliveries, select deliveries,/, CLAIM_TRY],
+  [/^insert delivery_tries, update deliveries/, END_TRY],
+] as const
+
+/** How a test finds out whether a webhook was taken. */
+const TEST = "select deliveries"
 
 /** A dispatcher looks at what it has queued every few seconds. */
 const ALARM = "select tasks"
@@ -45,7 +60,15 @@ async function tripsOf(work: () => Promise<void>): Promise<Trip[]> {
     await work()
     await scheduler.wait(SETTLE_MS)
   })
-  return trips.filter((trip) => !BY_TIME.test(trip))
+  const others = trips.filter((trip) => !BY_TIME.test(trip))
+  const begun = others.filter((trip) => trip === BEGUN)
+  // Each dispatch is noted once at most.
+  expect(begun.length).toBeLessThanOrEqual(others.filter((trip) => nameOf(trip) === CLAIM).length)
+  return others.filter((trip) => trip !== BEGUN && trip !== ALARM).map(nameOf)
+}
+
+function nameOf(trip: Trip): string {
+  return BATCHES.find(([batch]) => batch.test(trip))?.[1] ?? trip
 }
 
 /** The trips of a request, beside those that are made meanwhile by time. */
@@ -59,11 +82,20 @@ async function statusOf(id: string): Promise<string> {
   return (await answer.json<{ status: string }>()).status
 }
 
-async function uploadProbed(): Promise<string> {
+/** Whether the receiver took the webhook of a job. */
+async function isTold(jobId: string): Promise<boolean> {
+  const query = env.DB.prepare("select d.completed_at from deliveries d where job_id = ?")
+  return (await query.bind(jobId).first("completed_at")) !== null
+}
+
+async function sendFile(file: File, headers: Record<string, string> = {}): Promise<Response> {
   const body = new FormData()
-  body.append("file", new File(["x"], "clip.mp4"))
-  const headers = { prefer: "wait=20" }
-  const answer = await caller.call("/files", { method: "POST", headers, body })
+  body.append("file", file)
+  return await caller.call("/files", { method: "POST", headers, body })
+}
+
+async function uploadProbed(): Promise<string> {
+  const answer = await sendFile(new File(["x"], "clip.mp4"), { prefer: "wait=20" })
   const record = await answer.json<{ id: string; status: string; ffprobe: unknown }>()
   expect(record).toMatchObject({ status: "success", ffprobe: { width: 4 } })
   return record.id
@@ -94,17 +126,60 @@ async function command(
 }
 
 describe("trips to D1", () => {
-  it("are few for an upload and its probe", async () => {
+  it("are four for an upload and its probe, and one for who waits for it", async () => {
     const trips = await tripsOf(async () => void (await uploadProbed()))
-    expect(trips.slice(7 + MORE_MAX)).toEqual([])
+    expect(trips).toEqual(["insert uploads", CREATE, CLAIM, SETTLE, "select files"])
   })
 
-  it("are few for a command that is waited for", async () => {
+  it("read a job again that others changed since its claim", async () => {
+    startTinyRunner(async (order) => {
+      const change = env.DB.prepare("update jobs set version = version + 1 where id = ?")
+      await change.bind(order.job_id).run()
+      return await work(order)
+    })
+    const trips = await tripsOf(async () => void (await uploadProbed()))
+    const read = "select jobs, select tasks, select files, select task_inputs"
+    const of = [
+      "insert uploads",
+      CREATE,
+      CLAIM,
+      "update jobs",
+      SETTLE,
+      read,
+      SETTLE,
+      "select files",
+    ]
+    expect(trips).toEqual(of)
+  })
+
+  it("are two until an upload is taken", async () => {
+    const { before } = await tripsToAccept(async () => {
+      const answer = await sendFile(new File(["x"], "clip.mp4"))
+      expect(answer.status).toBe(201)
+    })
+    expect(before).toEqual(["insert uploads"])
+  })
+
+  it("are four for a command, and one for who waits for it", async () => {
     const fileId = await uploadProbed()
     const trips = await tripsOf(async () => {
       expect(await command(fileId, { prefer: "wait=20" })).toMatchObject({ status: "success" })
     })
-    expect(trips.slice(8 + MORE_MAX)).toEqual([])
+    expect(trips).toEqual(["select files", CREATE, CLAIM, SETTLE, "select jobs"])
+  })
+
+  it("are eleven from an upload to the webhook that tells of what became of it", async () => {
+    const trips = await tripsOf(async () => {
+      const fileId = await uploadProbed()
+      const headers = { "idempotency-key": "life" }
+      const { command_id: id } = await command(fileId, headers, { webhook: RECEIVER })
+      await vi.waitFor(async () => expect(await isTold(id)).toBe(true), WAITS)
+    })
+    const ofTest = trips.filter((trip) => trip !== TEST)
+    const ofUpload = ["insert uploads", CREATE, CLAIM, SETTLE, "select files"]
+    const ofCommand = ["select files, select idempotency", CREATE, CLAIM, SETTLE]
+    const all = [ofUpload, ofCommand, CLAIM_TRY, END_TRY].flat()
+    expect(ofTest.toSorted()).toEqual(all.toSorted())
   })
 
   it("are two until a command is accepted, and one where it was made before", async () => {

@@ -107,13 +107,26 @@ export async function setPublished(
   publishedAt: number | null,
 ): Promise<boolean> {
   const set = publishedAt === null ? null : sql`coalesce(published_at, ${publishedAt})`
-  const changed = await database
-    .update(files)
-    .set({ publishedAt: set })
-    .where(
-      and(eq(files.id, id), eq(files.accountId, accountId), isFile, isNotNull(files.objectKey)),
-    )
-    .returning({ id: files.id })
+  const [changed] = await database.batch([
+    database
+      .update(files)
+      .set({ publishedAt: set })
+      .where(
+        and(eq(files.id, id), eq(files.accountId, accountId), isFile, isNotNull(files.objectKey)),
+      )
+      .returning({ id: files.id }),
+    // What tells of the end of its job, if that is still to come, says so too.
+    database
+      .update(jobs)
+      .set({ version: sql`version + 1` })
+      .where(
+        and(
+          sql`${jobs.id} = (select job_id from ${files} where id = ${id})`,
+          eq(jobs.accountId, accountId),
+          sql`${jobs.state} in ('waiting', 'running')`,
+        ),
+      ),
+  ])
   return changed.length === 1
 }
 

@@ -60,23 +60,29 @@ function markTruncated(job: Job): Job {
 /** A task that a runner took, at a fence and a moment. */
 export type TakenTask = { jobId: string; taskId: string; fence: number; at: number }
 
+/** A job that a note of this moment has begun. */
+export type StartedJob = Pick<Job, "id" | "state" | "version" | "startedAt" | "attempts">
+
 /**
  * Notes that the dispatcher has queued jobs, and that runners took tasks; what was noted before, or
- * is over, stays as it is.
+ * is over, stays as it is. Answers the jobs that have begun by it.
  */
 export async function noteJobs(
   database: AccountDatabase,
   noted: { accepted: string[]; taken: TakenTask[]; now: number },
-): Promise<void> {
+): Promise<StartedJob[]> {
   const { accepted, taken, now } = noted
-  await runBatch(database.sql, [
-    ...(accepted.length > 0 ? [noteAccepted(database, accepted, now)] : []),
-    ...(taken.length > 0 ? noteTaken(database, taken) : []),
-  ])
+  const others = accepted.length > 0 ? [noteAccepted(database, accepted, now)] : []
+  if (taken.length === 0) {
+    await runBatch(database.sql, others)
+    return []
+  }
+  const [started] = await database.sql.batch([...noteTaken(database, taken), ...others])
+  return started
 }
 
 /** The jobs of the tasks run: the first that is taken starts its job. */
-function noteTaken({ accountId, sql: database }: AccountDatabase, taken: TakenTask[]): Statement[] {
+function noteTaken({ accountId, sql: database }: AccountDatabase, taken: TakenTask[]) {
   const rows = JSON.stringify(taken)
   const jobIds = sql`(select ${tasks.jobId} from json_each(${rows}) as taken join ${tasks} on ${tasks.id} = taken.value ->> 'taskId' and ${tasks.fence} = taken.value ->> 'fence' where ${tasks.state} = 'running' and ${tasks.accountId} = ${accountId})`
   const takenAt = sql`(select min(value ->> 'at') from json_each(${rows}) where value ->> 'jobId' = ${jobs.id})`
@@ -95,12 +101,19 @@ function noteTaken({ accountId, sql: database }: AccountDatabase, taken: TakenTa
           sql`${jobs.id} in ${jobIds}`,
           sql`(${jobs.state} = 'waiting' or (${jobs.state} = 'running' and ${jobs.attempts} < ${attempts}))`,
         ),
-      ),
+      )
+      .returning({
+        id: jobs.id,
+        state: jobs.state,
+        version: jobs.version,
+        startedAt: jobs.startedAt,
+        attempts: jobs.attempts,
+      }),
     database
       .update(files)
       .set({ state: "running" })
       .where(and(sql`${files.jobId} in ${jobIds}`, eq(files.state, "waiting"))),
-  ]
+  ] as const
 }
 
 function noteAccepted(

@@ -1,4 +1,5 @@
 import { HEARTBEAT_MS } from "../contract/protocol.ts"
+import { openClaimedJobs } from "./claimed-jobs.ts"
 import { openRequestTables } from "./request-tables.ts"
 import { openWalkMarks } from "./walk-marks.ts"
 
@@ -77,6 +78,7 @@ export function openTaskQueue(sql: SqlStorage) {
     ...openRequestTables(sql),
     ...accountFact(sql),
     ...openWalkMarks(sql),
+    ...openClaimedJobs(),
     /** Writes what was held back. */
     flush(): void {
       removeLeft(sql, held)

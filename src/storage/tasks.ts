@@ -10,6 +10,8 @@ import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
 import { taskInputs, tasks, taskSecrets } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
+import { selectSnapshot, toSnapshot } from "./transitions.ts"
+import type { JobSnapshot } from "./transitions.ts"
 
 /** What a runner is told of an input, and where that comes from. */
 type InputFile = Pick<File, "id" | "name" | "sizeBytes" | "probe" | "source">
@@ -22,8 +24,8 @@ export type ClaimedTask = {
   task: Task
   inputs: { key: string; objectKey: string | null; file: InputFile | null }[]
   plan: HeldPlan | null
-  /** The request that made the job; null for one of an earlier version. */
-  requestId: string | null
+  /** Its job as the claim left it. */
+  snapshot: JobSnapshot
   secrets: TaskSecrets | null
   /** The moment that the claim was made by. */
   claimedAt: number
@@ -41,51 +43,49 @@ export async function claimTask(
   const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
   const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
-  const [, , , [claimed], inputs, [plan = null], [secret]] = await database.batch([
-    database
-      .update(tasks)
-      .set({
-        state: "running",
-        fence: sql`fence + 1`,
-        slot: claim.slot,
-        allocation: claim.allocation,
-      })
-      .where(and(isTask, eq(tasks.state, "waiting"), isJobOpen)),
-    database
-      .update(jobs)
-      .set({
-        version: sql`version + 1`,
-        acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
-      })
-      .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), isClaimed)),
-    database
-      .update(taskInputs)
-      .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
-      .where(and(eq(taskInputs.taskId, claim.taskId), isClaimed)),
-    database
-      .select({ task: tasks, requestId: jobs.requestId })
-      .from(tasks)
-      .leftJoin(jobs, eq(jobs.id, tasks.jobId))
-      .where(isTask),
-    database
-      .select({
-        key: taskInputs.key,
-        objectKey: taskInputs.objectKey,
-        file: inputFile,
-      })
-      .from(taskInputs)
-      .leftJoin(files, eq(files.id, taskInputs.fileId))
-      .where(eq(taskInputs.taskId, claim.taskId)),
-    selectPlan(database, accountId),
-    database
-      .select({ secrets: taskSecrets.secrets })
-      .from(taskSecrets)
-      .where(eq(taskSecrets.taskId, claim.taskId)),
-  ])
-  if (!claimed || claimed.task.state !== "running") return null
-  const { task, requestId } = claimed
+  const [, , , job, jobTasks, jobFiles, jobInputs, inputs, [plan = null], [secret]] =
+    await database.batch([
+      database
+        .update(tasks)
+        .set({
+          state: "running",
+          fence: sql`fence + 1`,
+          slot: claim.slot,
+          allocation: claim.allocation,
+        })
+        .where(and(isTask, eq(tasks.state, "waiting"), isJobOpen)),
+      database
+        .update(jobs)
+        .set({
+          version: sql`version + 1`,
+          acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
+        })
+        .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), isClaimed)),
+      database
+        .update(taskInputs)
+        .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
+        .where(and(eq(taskInputs.taskId, claim.taskId), isClaimed)),
+      ...selectSnapshot({ accountId, sql: database }, claim.jobId),
+      database
+        .select({
+          key: taskInputs.key,
+          objectKey: taskInputs.objectKey,
+          file: inputFile,
+        })
+        .from(taskInputs)
+        .leftJoin(files, eq(files.id, taskInputs.fileId))
+        .where(eq(taskInputs.taskId, claim.taskId)),
+      selectPlan(database, accountId),
+      database
+        .select({ secrets: taskSecrets.secrets })
+        .from(taskSecrets)
+        .where(eq(taskSecrets.taskId, claim.taskId)),
+    ])
+  const snapshot = toSnapshot([job, jobTasks, jobFiles, jobInputs])
+  const task = jobTasks.find(({ id: taskId }) => taskId === claim.taskId)
+  if (!snapshot || task?.state !== "running") return null
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
-  return { task, inputs, plan, requestId, secrets: secret?.secrets ?? null, claimedAt: claim.now }
+  return { task, snapshot, inputs, plan, secrets: secret?.secrets ?? null, claimedAt: claim.now }
 }
 
 /** Whether a task runs at this fence now: what every call of a runner must prove. */

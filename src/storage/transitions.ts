@@ -30,11 +30,16 @@ export type SnapshotInput = Pick<
 >
 
 export async function readSnapshot(
-  { accountId, sql: database }: AccountDatabase,
+  database: AccountDatabase,
   jobId: string,
 ): Promise<JobSnapshot | null> {
+  return toSnapshot(await database.sql.batch(selectSnapshot(database, jobId)))
+}
+
+/** The statements of `readSnapshot`. */
+export function selectSnapshot({ accountId, sql: database }: AccountDatabase, jobId: string) {
   const { taskId, key, fileId, awaitsProbe } = taskInputs
-  const [[job], jobTasks, jobFiles, inputs] = await database.batch([
+  return [
     database
       .select()
       .from(jobs)
@@ -49,7 +54,16 @@ export async function readSnapshot(
       .from(taskInputs)
       .innerJoin(tasks, eq(tasks.id, taskInputs.taskId))
       .where(and(eq(tasks.jobId, jobId), eq(tasks.accountId, accountId))),
-  ])
+  ] as const
+}
+
+/** What the statements of `readSnapshot` came to; null where there is no such job. */
+export function toSnapshot([[job], jobTasks, jobFiles, inputs]: readonly [
+  Job[],
+  Task[],
+  File[],
+  SnapshotInput[],
+]): JobSnapshot | null {
   return job ? { job, tasks: jobTasks, files: jobFiles, inputs, ...unfoldTasks(job) } : null
 }
 

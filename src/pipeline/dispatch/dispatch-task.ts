@@ -57,6 +57,7 @@ export async function dispatchTask(
     return "gone"
   }
   const { fence } = claimed.task
+  queue.keepClaim(taskId, claimed.snapshot)
   queue.hold(postingTask(task, fence))
   logDispatch(claimed)
   return await post(env, queue, await makeOrder(env, claimed), () => {
@@ -65,10 +66,10 @@ export async function dispatchTask(
   })
 }
 
-function logDispatch({ task, requestId }: ClaimedTask): void {
+function logDispatch({ task, snapshot }: ClaimedTask): void {
   const { id, jobId, accountId, fence, slot, work, createdAt, requeuedAt } = task
   log("info", "task.dispatched", {
-    request_id: requestId,
+    request_id: snapshot.job.requestId,
     account_id: accountId,
     job_id: jobId,
     task_id: id,
@@ -145,9 +146,10 @@ async function post(
 
 async function makeOrder(
   env: Env,
-  { task, inputs, plan, requestId, secrets, claimedAt }: ClaimedTask,
+  { task, inputs, plan, snapshot, secrets, claimedAt }: ClaimedTask,
 ): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
+  const { requestId } = snapshot.job
   const { work } = await wholeTask(env.MEDIA, task)
   const run = { accountId, jobId, taskId, fence }
   const objects = inputs.flatMap(({ key, objectKey }) => {

@@ -15,8 +15,9 @@ import type {
 import { deleteTask } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { openTaskQueue } from "../../storage/task-queue.ts"
-import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
+import type { QueuedTask } from "../../storage/task-queue.ts"
 import { isRunningAt } from "../../storage/tasks.ts"
+import type { JobSnapshot } from "../../storage/transitions.ts"
 import { cancelJobsOfDeleted } from "./cancel-deleted.ts"
 import { openChecks } from "./checks.ts"
 import { dispatchTask } from "./dispatch-task.ts"
@@ -36,37 +37,36 @@ import {
 } from "./queued-task.ts"
 import { endLostRun, requeueLost } from "./requeue.ts"
 import { openSlotRequests } from "./request-slots.ts"
-import type { SlotRequests } from "./request-slots.ts"
 import { openWalks } from "./walks.ts"
 import { openWatchers } from "./watchers.ts"
 
 /** Queues an account's tasks, holds their leases and knows their progress; one per account. */
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
-  readonly #queue: TaskQueue
+  readonly #queue = openTaskQueue(this.ctx.storage.sql)
   readonly #watchers = openWatchers((jobId) => this.#queue.ofJob(jobId))
   readonly #dispatching = new Set<string>()
   readonly #notes = openJobNotes((accountId) => databaseOf(this.env, accountId), {
-    onStarted: (jobId) => this.#watchers.jobChanged(jobId),
+    onStarted: (jobIds, started) => {
+      this.#queue.claimsStarted(started)
+      for (const jobId of jobIds) this.#watchers.jobChanged(jobId)
+    },
     inBackground: (work) => this.#inBackground(work),
   })
   /** Tasks that left the queue; D1 alone brings one back. */
   readonly #left = openRecentIds()
-  readonly #slots: SlotRequests
+  readonly #slots = openSlotRequests(this.env, this.#queue)
   readonly #leaseClock = openLeaseClock()
   readonly #nextAlarm: ReturnType<typeof openNextAlarm>
-  readonly #walks: ReturnType<typeof openWalks>
+  readonly #walks = openWalks(this.#queue)
   readonly #checks: ReturnType<typeof openChecks>
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.#queue = openTaskQueue(ctx.storage.sql)
-    this.#slots = openSlotRequests(env, this.#queue)
-    const walks = openWalks(this.#queue)
+    const walks = this.#walks
     this.#nextAlarm = openNextAlarm(ctx.storage, this.#queue, {
       waitMsMax: () => settingsOf(env).WAIT_SECONDS_MAX * 1000,
       isHurried: () => walks.isHurried(),
     })
-    this.#walks = walks
     this.#checks = openChecks(env, this.#queue, {
       walks,
       notes: this.#notes,
@@ -121,6 +121,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async filesGone(accountId: string, fileIds: string[]): Promise<void> {
     await this.#checks.lookForFiles(accountId, fileIds)
     this.#pump(accountId)
+  }
+
+  async claimedJob(taskId: string): Promise<JobSnapshot | null> {
+    return this.#queue.takeClaim(taskId)
   }
 
   async progressOfJobs(jobIds: string[]): Promise<Map<string, Progress>> {

@@ -1,14 +1,14 @@
 import type { AccountDatabase } from "../../storage/database.ts"
 import { noteJobs } from "../../storage/jobs.ts"
-import type { TakenTask } from "../../storage/jobs.ts"
+import type { StartedJob, TakenTask } from "../../storage/jobs.ts"
 import type { QueuedTask } from "../../storage/task-queue.ts"
 
 /** Short tasks are over by then, and their jobs need no note. */
 const GATHER_MS = 200
 
 type Told = {
-  /** A job whose start D1 now has. */
-  onStarted: (jobId: string) => void
+  /** Jobs whose start D1 now has, and those of them that have begun by it. */
+  onStarted: (jobIds: string[], started: StartedJob[]) => void
   inBackground: (work: Promise<void>) => void
 }
 
@@ -29,14 +29,18 @@ export function openJobNotes(
     const noted = { accepted: [...accepted], taken: [...taken.values()], now: Date.now() }
     accepted.clear()
     taken.clear()
+    let started: StartedJob[]
     try {
-      await noteJobs(databaseOf(accountId), noted)
+      started = await noteJobs(databaseOf(accountId), noted)
     } catch (error) {
       for (const jobId of noted.accepted) accepted.add(jobId)
       for (const task of noted.taken) if (!taken.has(task.taskId)) taken.set(task.taskId, task)
       throw error
     }
-    for (const { jobId } of noted.taken) onStarted(jobId)
+    onStarted(
+      noted.taken.map(({ jobId }) => jobId),
+      started,
+    )
   }
   function noteLater(accountId: string): void {
     if (isNoting || accepted.size + taken.size === 0) return

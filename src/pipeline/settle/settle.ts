@@ -77,14 +77,20 @@ export async function settle(
   const received = { taskId, fence, report, now: Date.now() }
   let isInvalid = false
   let isOver = false
-  const { applied, taskIds, snapshot } = await transitionJob(env, run, (read) => {
-    const counting = readReport(read, received)
-    isInvalid = counting === null
-    const transition = counting && keepLog(read, counting, reportTransition(read, counting))
-    const set = transition?.tasks.find(({ id }) => id === taskId)?.set
-    isOver = set?.state !== undefined && isFinal(set.state)
-    return transition
-  })
+  const claimed = await claimedJob(env, run)
+  const { applied, taskIds, snapshot } = await transitionJob(
+    env,
+    run,
+    (read) => {
+      const counting = readReport(read, received)
+      isInvalid = counting === null
+      const transition = counting && keepLog(read, counting, reportTransition(read, counting))
+      const set = transition?.tasks.find(({ id }) => id === taskId)?.set
+      isOver = set?.state !== undefined && isFinal(set.state)
+      return transition
+    },
+    { claimed },
+  )
   if (isInvalid) return { outcome: "invalid", taskIds: [], isOver: false }
   if (applied) return { outcome: "settled", taskIds, isOver }
   isOver = false
@@ -116,19 +122,26 @@ export async function endJob(
 /**
  * Reads, computes and writes until nobody else wrote in between; `applied` is false where the
  * transition is null. One that does not need large values is made of rows where R2 does not answer.
+ * What a claim found is read first, where it is given: it is written only if nothing has changed since.
  */
 export async function transitionJob(
   env: Env,
   { accountId, jobId }: JobId,
   compute: (snapshot: JobSnapshot) => Transition | null,
-  { needsValues = true }: { needsValues?: boolean } = {},
+  {
+    needsValues = true,
+    claimed = null,
+  }: { needsValues?: boolean; claimed?: JobSnapshot | null } = {},
 ): Promise<{ applied: boolean; taskIds: string[]; snapshot: JobSnapshot | null }> {
   const database = databaseOf(env, accountId)
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const read = await readSnapshot(database, jobId)
+    const known = tries === 0 ? claimed : null
+    const read = known ?? (await readSnapshot(database, jobId))
     const snapshot = read && (await readValues(env, read, needsValues))
     const taskIds = snapshot?.tasks.map((task) => task.id) ?? []
     const computed = snapshot && compute(snapshot)
+    // It may be for what has changed that nothing comes of it.
+    if (known && !computed) continue
     if (!snapshot || !computed) return { applied: false, taskIds, snapshot }
     const retention = retentionOf(env)
     const { now } = retention
@@ -149,6 +162,16 @@ export async function transitionJob(
     await abandonValues(env, writer)
   }
   throw new Error(`job ${jobId} was changed by others ${TRIES_MAX} times in a row`)
+}
+
+/** The job as the claim of a run found it; null where that is not known. */
+async function claimedJob(env: Env, run: TaskRun): Promise<JobSnapshot | null> {
+  try {
+    return await env.DISPATCHER.getByName(run.accountId).claimedJob(run.taskId)
+  } catch (error) {
+    logError("settle.dispatcher_lost", { job_id: run.jobId, error: String(error) })
+    return null
+  }
 }
 
 async function readValues(env: Env, read: JobSnapshot, areNeeded: boolean): Promise<JobSnapshot> {
