@@ -76,8 +76,8 @@ const BOUNDED: AllowedPlan[] = [
     because: "a pool reads it into memory as its object starts",
   },
   {
-    plan: /^SCAN (?:sqlite_master|waiting_accounts): /,
-    because: "a pool reads it into memory as its object starts",
+    plan: /^SCAN (?:found|ready|\(subquery-\d+\)): (?:with recursive|select )/,
+    because: "ids that the statement found by an index itself, and limits",
   },
   {
     plan: /^SCAN (?:unended|unsandboxed|outdated)_slots/,
