@@ -12,15 +12,19 @@ const PATIENCE = { poll: { timeout: 20_000 } }
 const FILES_AT_ONCE = availableParallelism() + 1
 
 /** Tests of the Worker, in workerd, with every binding of wrangler.toml emulated. */
-async function workerProject() {
+async function workerProject(name: string, include: string, databases: number) {
+  const names = ["DB", "DB_2", "DB_3", "DB_4"].slice(0, databases)
   return {
     plugins: [
       cloudflareTest({
         wrangler: { configPath: "./wrangler.toml" },
         miniflare: {
+          d1Databases: Object.fromEntries(names.map((id) => [id, { id }])),
           // Nothing leaves the machine: webhooks and tasks of these tests meet a dead end.
           outboundService: () => new Response("there is no network in tests", { status: 502 }),
           bindings: {
+            DATABASES: String(databases),
+            MOVE_WAIT_SECONDS: "1",
             // Nothing listens there: jobs wait, and the tests of real work start the service.
             RUNNER_ORIGIN: "http://127.0.0.1:9",
             TRIAL_FILE_BYTES_MAX: String(30 * 1024 * 1024),
@@ -34,11 +38,11 @@ async function workerProject() {
       }),
     ],
     test: {
-      name: "worker",
+      name,
       testTimeout: TEST_TIMEOUT_MS,
       hookTimeout: TEST_TIMEOUT_MS,
       expect: PATIENCE,
-      include: ["test/**/*.worker.test.ts"],
+      include: [include],
       setupFiles: ["./test/support/apply-migrations.ts"],
     },
   }
@@ -79,7 +83,12 @@ const systemProject = {
 
 export default defineConfig(async () => ({
   test: {
-    projects: [await workerProject(), nodeProject, systemProject],
+    projects: [
+      await workerProject("worker", "test/**/!(*.spread).worker.test.ts", 1),
+      await workerProject("spread", "test/**/*.spread.worker.test.ts", 4),
+      nodeProject,
+      systemProject,
+    ],
     maxWorkers: FILES_AT_ONCE,
     sequence: { sequencer: LongestFirst },
   },

@@ -12,7 +12,9 @@ import type { SecretName, Settings } from "./settings.ts"
 export type Env = Record<keyof Settings, string | undefined> &
   Partial<Record<SecretName, string>> &
   Record<PoolBinding, DurableObjectNamespace<RunnerRpc>> & {
+    /** The directory, which is the first of the databases; the others are DB_2, DB_3 and so on. */
     DB: D1Database
+    [other: `DB_${number}`]: D1Database | undefined
     MEDIA: R2Bucket
     JOBS: Queue<unknown>
     WEBHOOKS: Queue<unknown>

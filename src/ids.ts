@@ -5,6 +5,22 @@ export function newId(): string {
   return v7()
 }
 
+/**
+ * A new account's identifier, which says in which database its rows begin: UUIDv7 for the first, and
+ * for another UUIDv8 with the same time, and the number in the three digits after the 8.
+ */
+export function newAccountId(database: number): string {
+  const id = newId()
+  if (database === 1) return id
+  return `${id.slice(0, 14)}8${database.toString(16).padStart(3, "0")}${id.slice(18)}`
+}
+
+/** The number of the database in which an account's rows began. */
+export function firstDatabaseOf(accountId: string): number {
+  const digits = /^[0-9a-f]{8}-[0-9a-f]{4}-8([0-9a-f]{3})-/i.exec(accountId)?.[1]
+  return digits === undefined ? 1 : Number.parseInt(digits, 16)
+}
+
 /** The least id that can be made at a moment, in milliseconds since 1970. */
 export function firstIdAt(moment: number): string {
   const hex = Math.max(0, moment).toString(16).padStart(12, "0")

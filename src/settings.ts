@@ -12,10 +12,19 @@ import { judgeSignInProviders } from "./sign-in-providers.ts"
 const WHOLE = "expected a whole number above 0"
 const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
 const SHARE = "expected a number from 0 to 1"
+/** Each is a binding of the Worker; an account's id has three digits for the number. */
+const DATABASES_MAX = 100
 const instanceType = z.enum(INSTANCE_TYPES).optional()
 
 /** Settings an operator may set in the environment; each has a default that suits one machine. */
 export const settings = z.object({
+  /** D1 databases that the rows of accounts are spread over; it may rise, and never fall. */
+  DATABASES: count.max(DATABASES_MAX).default(1),
+  /**
+   * What is known of where accounts are counts for a quarter of it, in seconds, and each step of a move
+   * waits for it; the rest is for statements under way, which D1 ends after 30 seconds.
+   */
+  MOVE_WAIT_SECONDS: count.default(40),
   /** Signs download links and task tokens; at least 32 characters. */
   LATHE_SECRET: z.string().min(32),
   /** Bearer token of the operator's own routes; at least 32 characters. */

@@ -25,6 +25,9 @@ const wranglerConfig = z.object({ vars: z.record(z.string(), z.coerce.string()) 
 /** The module that Miniflare's simulators have Zod of. */
 const ZOD = "miniflare:zod"
 
+/** As many as a service on one machine may have; those that it does not use cost nothing. */
+const DATABASES = ["DB", ...Array.from({ length: 7 }, (_, at) => `DB_${at + 2}`)]
+
 /** What workerd is started with. */
 export type RuntimeBuild = {
   /** The configuration, as `workerd serve --binary` reads it. */
@@ -49,12 +52,13 @@ export async function buildRuntime(folder: string, counters?: Counters): Promise
   const { contents, inputs } = await bundleWorker(main, define, counters?.worker)
   const modules = [{ type: "ESModule" as const, path: "index.js", contents }]
   const state = join(folder, "state")
+  const d1Databases = Object.fromEntries(DATABASES.map((name) => [name, { id: name }]))
   const captured = await captureConfig(folder, {
     cf: false,
     telemetry: { enabled: false },
     log: new Log(LogLevel.NONE),
     resourcePersistencePath: state,
-    workers: [{ ...workerOptions, modules }],
+    workers: [{ ...workerOptions, modules, d1Databases }],
   })
   // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
   const { vars: variables } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))

@@ -11,7 +11,11 @@ type Database = {
   batch(statements: Statement[]): Promise<unknown>
 }
 
-type Environment = { DB: Database }
+type Environment = {
+  DB: Database
+  DATABASES?: string
+  [other: `DB_${number}`]: Database | undefined
+}
 
 type Scheduled<Context> = {
   scheduled(
@@ -31,6 +35,8 @@ const MIGRATIONS_TABLE =
   "CREATE TABLE IF NOT EXISTS d1_migrations (id INTEGER PRIMARY KEY AUTOINCREMENT, " +
   "name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)"
 
+const HIGHEST_DATABASE = "SELECT max(database) AS highest FROM accounts HAVING highest > 1"
+const highestRows = z.array(z.object({ highest: z.number() }))
 const appliedRows = z.array(z.object({ name: z.string() }))
 
 /**
@@ -42,7 +48,7 @@ export function makeControl<Context>(worker: Scheduled<Context>) {
     async fetch(request: Request, env: Environment, context: Context): Promise<Response> {
       const { pathname } = new URL(request.url)
       try {
-        if (pathname === "/migrate") await migrate(env.DB, migrations.parse(await request.json()))
+        if (pathname === "/migrate") await migrateAll(env, migrations.parse(await request.json()))
         else if (pathname === "/sweep") await sweep(worker, env, context)
         else return new Response(null, { status: 404 })
         return new Response(null, { status: 204 })
@@ -61,6 +67,23 @@ export function removeAbsentBindings(env: object): void {
   for (const name of Object.keys(env)) {
     if (Reflect.get(env, name) === null) Reflect.deleteProperty(env, name)
   }
+}
+
+/** Brings every database to the newest migration; throws where accounts are in one that is left out. */
+async function migrateAll(env: Environment, given: Migrations): Promise<void> {
+  const count = Number(env.DATABASES ?? 1)
+  for (let number = 1; number <= count; number += 1) {
+    const database = number === 1 ? env.DB : env[`DB_${number}`]
+    if (!database)
+      throw new Error(`DATABASES is ${count}, and one machine has ${number - 1} at most`)
+    await migrate(database, given)
+  }
+  const { results } = await env.DB.prepare(HIGHEST_DATABASE).all()
+  const [{ highest } = { highest: 1 }] = highestRows.parse(results)
+  if (highest <= count) return
+  throw new Error(
+    `DATABASES is ${count}, and accounts are in database ${highest}: it may only rise`,
+  )
 }
 
 /** Applies those that were not applied yet, each in one transaction. */

@@ -7,6 +7,7 @@ import type { Env } from "../env.ts"
 import { newId } from "../ids.ts"
 import { deleteAccount } from "../pipeline/accounts/deletion.ts"
 import { readSignInProviders } from "../sign-in-providers.ts"
+import { copyAccount } from "../storage/account-copies.ts"
 import { directoryOf } from "../storage/database.ts"
 import { removeUnverifiedUser, settleMailedLinks } from "../storage/users.ts"
 import { admit } from "./admission.ts"
@@ -136,7 +137,8 @@ function admitFirst(env: Env) {
     const { data } = signUp.safeParse(c.body)
     const { email = "", invitation } = data ?? {}
     await admit(env, { email, isVerifiedBy: null, invitation })
-    await removeUnverifiedUser(directoryOf(env), email.toLowerCase())
+    const removed = await removeUnverifiedUser(directoryOf(env), email.toLowerCase())
+    if (removed) await copyAccount(env, removed.accountId)
   })
 }
 

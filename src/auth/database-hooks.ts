@@ -2,7 +2,7 @@ import { APIError } from "better-auth/api"
 import type { BetterAuthOptions } from "better-auth/minimal"
 import { z } from "zod"
 import type { Env } from "../env.ts"
-import { newId } from "../ids.ts"
+import { copyAccount, placeNewAccount } from "../storage/account-copies.ts"
 import { directoryOf } from "../storage/database.ts"
 import { hasAccount, nameAccountByEmail, removeExpiredSessions } from "../storage/users.ts"
 import { admit } from "./admission.ts"
@@ -28,7 +28,7 @@ export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["database
           return {
             data: {
               name: (user.name || user.email).slice(0, NAME_LENGTH_MAX),
-              accountId: newId(),
+              accountId: await placeNewAccount(env),
               emailVerified: admission.isVerified,
               admittedBy: admission.by,
             },
@@ -39,7 +39,9 @@ export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["database
         after: async (updated: unknown) => {
           // None where the user went meanwhile.
           const { data: user } = owned.safeParse(updated)
-          if (user) await nameAccountByEmail(directoryOf(env), user)
+          if (!user) return
+          await nameAccountByEmail(directoryOf(env), user)
+          await copyAccount(env, user.accountId)
         },
       },
     },

@@ -6,6 +6,7 @@ import { z } from "zod"
 import type { Env } from "../env.ts"
 import { newId } from "../ids.ts"
 import { makeWebhookSecret } from "../pipeline/webhooks/signing.ts"
+import { copyAccount } from "../storage/account-copies.ts"
 import { directoryOf } from "../storage/database.ts"
 import { createUser, findSession } from "../storage/users.ts"
 import * as schema from "../storage/schema/users.ts"
@@ -81,5 +82,6 @@ async function createWithAccount(env: Env, data: unknown): Promise<schema.User> 
   })
   // better-auth answers a 403 here as it answers who signs up with an email that is known.
   if (!made) throw new APIError("FORBIDDEN", { code: "USER_EXISTS", message: "Try again." })
+  await copyAccount(env, user.accountId)
   return made
 }

@@ -4,7 +4,7 @@ import type { Env } from "../env.ts"
 import { logError } from "../log.ts"
 import type { Allowance, Caller, Granted, RateLimiterRpc, Taking, Unused } from "../rpc.ts"
 import { dayOf } from "../storage/account-limits.ts"
-import { directoryOf } from "../storage/database.ts"
+import { databaseOf, directoryOf } from "../storage/database.ts"
 import { findKey } from "../storage/keys.ts"
 import { countRequests } from "../storage/request-counts.ts"
 import { WINDOW_SECONDS } from "./rate-limit.ts"
@@ -201,7 +201,7 @@ export class RateLimiter extends DurableObject<Env> implements RateLimiterRpc {
     const { caller, at: lastUsedAt } = this.#lastUse
     const accountId = caller.account.id
     const counts = { accountId, keyId: caller.key?.id ?? null, lastUsedAt, byDay }
-    await countRequests(directoryOf(this.env), counts)
+    await countRequests(databaseOf(this.env, accountId), counts)
   }
 
   async #callerOf(hash: string): Promise<Caller | null> {

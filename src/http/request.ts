@@ -5,7 +5,7 @@ import type { Env } from "../env.ts"
 import type { Fault } from "../faults.ts"
 import type { Limits } from "../plans.ts"
 import type { Allowance, HeldKey, Holder } from "../rpc.ts"
-import type { AccountDatabase } from "../storage/database.ts"
+import type { AccountDatabases } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
 import { openBody } from "./body.ts"
 import { Problem, unprocessables } from "./problem.ts"
@@ -28,7 +28,7 @@ export type App = {
     limiterName: string
     limits: Limits
     /** The database of the account. */
-    database: AccountDatabase
+    database: AccountDatabases
     /** Whether the body of a create is in the Job form; there is none before it is read. */
     isInJobForm: boolean | undefined
   }

@@ -1,7 +1,7 @@
 import { and, count, desc, eq, getTableColumns, gt, isNull, ne, or, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "./database.ts"
-import type { AccountDatabase } from "./database.ts"
+import type { AccountDatabases } from "./database.ts"
 import { pageCondition } from "./paging.ts"
 import type { Page } from "./paging.ts"
 import { keys } from "./schema/accounts.ts"
@@ -12,7 +12,7 @@ export const KEYS_MAX = 100
 
 /** A page of the keys of an account, those that count no more included. */
 export async function listAccountKeys(
-  { accountId, sql: database }: AccountDatabase,
+  { accountId, directory: database }: AccountDatabases,
   page: Page,
 ): Promise<Key[]> {
   return await database
@@ -25,7 +25,7 @@ export async function listAccountKeys(
 }
 
 export async function findAccountKey(
-  { accountId, sql: database }: AccountDatabase,
+  { accountId, directory: database }: AccountDatabases,
   id: string,
 ): Promise<Key | null> {
   const [key] = await database
@@ -37,7 +37,7 @@ export async function findAccountKey(
 }
 
 /** Stores a key of an account; false where it has as many as it may. */
-export async function insertKey(database: AccountDatabase, key: Key): Promise<boolean> {
+export async function insertKey(database: AccountDatabases, key: Key): Promise<boolean> {
   const stored = await insertWhere(database, key, hasRoom(database, key.createdAt))
   return stored.length > 0
 }
@@ -47,11 +47,11 @@ export async function insertKey(database: AccountDatabase, key: Key): Promise<bo
  * one counts no more or has one in its place, or where the account has as many keys as it may.
  */
 export async function insertReplacement(
-  database: AccountDatabase,
+  database: AccountDatabases,
   key: Key,
   before: { id: string; until: number },
 ): Promise<boolean> {
-  const { accountId, sql: open } = database
+  const { accountId, directory: open } = database
   const now = key.createdAt
   const isReplaceable = open
     .select({ id: keys.id })
@@ -89,7 +89,7 @@ function counts(now: number): SQL | undefined {
 }
 
 /** Whether the account may have one more key, when one of them is gone. */
-function hasRoom({ accountId, sql: open }: AccountDatabase, now: number, goneId = ""): SQL {
+function hasRoom({ accountId, directory: open }: AccountDatabases, now: number, goneId = ""): SQL {
   const counting = open
     .select({ count: count() })
     .from(keys)
@@ -98,7 +98,7 @@ function hasRoom({ accountId, sql: open }: AccountDatabase, now: number, goneId 
 }
 
 /** Inserts a key where a condition holds, and answers its id. */
-function insertWhere({ sql: open }: AccountDatabase, key: Key, condition: SQL) {
+function insertWhere({ directory: open }: AccountDatabases, key: Key, condition: SQL) {
   const row: Record<string, unknown> = { ...key, scopes: JSON.stringify(key.scopes) }
   const values = Object.keys(getTableColumns(keys)).map((name) => sql`${row[name]}`)
   return open

@@ -2,14 +2,19 @@ import { and, desc, eq, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { z } from "zod"
 import { dayOf } from "./account-limits.ts"
-import type { Database } from "./database.ts"
+import { databaseAt, directoryOf } from "./database.ts"
+import type { AccountDatabase, Database } from "./database.ts"
+import type { DatabasesEnv } from "./places.ts"
 import { isPlanThere } from "./plans.ts"
 import { accounts } from "./schema/accounts.ts"
 import type { Account } from "./schema/accounts.ts"
 import { usageDays } from "./schema/usage.ts"
 
 /** An account with what an operator wants to know of it. */
-export type AccountFacts = Pick<Account, "id" | "name" | "plan" | "createdAt" | "suspendedAt"> & {
+export type AccountFacts = Pick<
+  Account,
+  "id" | "name" | "plan" | "createdAt" | "suspendedAt" | "database"
+> & {
   users: AccountUser[]
   /** Keys that are neither revoked nor expired. */
   keyCount: number
@@ -48,42 +53,74 @@ function countOf(text: SQL) {
 }
 
 function columnsAt(now: number) {
-  const { id, name, plan, createdAt, suspendedAt } = accounts
-  const day = dayOf(now)
+  const { id, name, plan, createdAt, suspendedAt, database } = accounts
   return {
     id,
     name,
     plan,
     createdAt,
     suspendedAt,
+    database,
     users: userColumn,
     keyCount: countOf(
       sql`count(*) from keys where keys.account_id = accounts.id and revoked_at is null and coalesce(expires_at, ${now} + 1) > ${now}`,
     ),
-    storageBytes: countOf(
-      sql`coalesce(sum(bytes), 0) from account_storage where account_storage.account_id = accounts.id`,
-    ),
-    waitingJobs: countOf(
-      sql`count(*) from jobs where jobs.account_id = accounts.id and state = 'waiting' and state in ('waiting', 'running')`,
-    ),
-    runningJobs: countOf(
-      sql`count(*) from jobs where jobs.account_id = accounts.id and state = 'running' and state in ('waiting', 'running')`,
-    ),
-    jobsToday: countOf(
-      sql`coalesce(sum(jobs), 0) from usage_days where usage_days.account_id = accounts.id and day = ${day}`,
-    ),
   }
+}
+
+type Use = Pick<AccountFacts, "storageBytes" | "waitingJobs" | "runningJobs" | "jobsToday">
+type Listed = Omit<AccountFacts, keyof Use>
+
+/** What accounts use, by their ids, of those that a database has the rows of. */
+async function readUses(
+  database: Database,
+  ids: readonly string[],
+  day: string,
+): Promise<(Use & { id: string })[]> {
+  const id = sql<string>`account.value`
+  return await database
+    .select({
+      id,
+      storageBytes: countOf(
+        sql`coalesce(sum(bytes), 0) from account_storage where account_id = account.value`,
+      ),
+      waitingJobs: countOf(
+        sql`count(*) from jobs where account_id = account.value and state = 'waiting' and state in ('waiting', 'running')`,
+      ),
+      runningJobs: countOf(
+        sql`count(*) from jobs where account_id = account.value and state = 'running' and state in ('waiting', 'running')`,
+      ),
+      jobsToday: countOf(
+        sql`coalesce(sum(jobs), 0) from usage_days where account_id = account.value and day = ${day}`,
+      ),
+    })
+    .from(sql`json_each(${JSON.stringify(ids)}) as account`)
+}
+
+const NO_USE: Use = { storageBytes: 0, waitingJobs: 0, runningJobs: 0, jobsToday: 0 }
+
+/** The accounts with what each uses, by one question to each database that has rows of any. */
+async function withUse(env: DatabasesEnv, listed: Listed[], now: number): Promise<AccountFacts[]> {
+  const places = Map.groupBy(listed, ({ database }) => database)
+  const uses = await Promise.all(
+    [...places].map(async ([database, some]) => {
+      const ids = some.map(({ id }) => id)
+      return await readUses(databaseAt(env, database), ids, dayOf(now))
+    }),
+  )
+  const byId = new Map(uses.flat().map((use) => [use.id, use]))
+  return listed.map((account) => ({ ...account, ...(byId.get(account.id) ?? NO_USE) }))
 }
 
 /** Accounts that are not deleted, newest first. */
 export async function listAccounts(
-  database: Database,
+  env: DatabasesEnv,
   { limit, before, search, name }: AccountPage,
   now: number,
 ): Promise<AccountFacts[]> {
   const text = search?.toLowerCase()
   const isFound = sql`(instr(lower(accounts.name), ${text}) > 0 or exists (select 1 from users where users.account_id = accounts.id and instr(lower(users.email), ${text}) > 0))`
-  return await database
+  const listed = await directoryOf(env)
     .select(columnsAt(now))
     .from(accounts)
     .where(
@@ -96,15 +133,20 @@ export async function listAccounts(
     )
     .orderBy(desc(accounts.id))
     .limit(limit)
+  return await withUse(env, listed, now)
 }
 
 /** One account that is not deleted; null where there is none. */
 export async function findAccount(
-  database: Database,
+  env: DatabasesEnv,
   accountId: string,
   now: number,
 ): Promise<AccountFacts | null> {
-  const [found] = await database.select(columnsAt(now)).from(accounts).where(isLiving(accountId))
+  const listed = await directoryOf(env)
+    .select(columnsAt(now))
+    .from(accounts)
+    .where(isLiving(accountId))
+  const [found] = await withUse(env, listed, now)
   return found ?? null
 }
 
@@ -153,8 +195,7 @@ export type AccountDay = {
 
 /** What an account did on its last days on which it did something, newest first. */
 export async function listAccountDays(
-  database: Database,
-  accountId: string,
+  { accountId, sql: database }: AccountDatabase,
   limit: number,
 ): Promise<AccountDay[]> {
   const { day, requests, jobs, fetches, failedJobs } = usageDays

@@ -3,9 +3,9 @@ import type { SQL } from "drizzle-orm"
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core"
 import { z } from "zod"
 import { runBatch } from "./database.ts"
-import type { Database, Statement } from "./database.ts"
+import type { AccountDatabases, Database, Statement } from "./database.ts"
 import { accountPrefix } from "./objects.ts"
-import { accounts, keys } from "./schema/accounts.ts"
+import { accountMoves, accounts, keys } from "./schema/accounts.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import { files } from "./schema/files.ts"
 import { idempotency, jobs, metadataLookups } from "./schema/jobs.ts"
@@ -121,8 +121,7 @@ export async function findLeft(database: Database, accountId: string): Promise<L
         Boolean,
       ),
     })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
+    .from(sql`(select 1)`)
   return left ?? { openJobs: false, deliveries: false, rows: false }
 }
 
@@ -228,20 +227,27 @@ export async function deleteSomeRows(
  * Removes the account itself with its keys and what may have come since `markDeleted`, not while it
  * has a job, a file, an upload or a webhook. True where it is gone.
  */
-export async function deleteAccountRow(database: Database, accountId: string): Promise<boolean> {
+export async function deleteAccountRow(database: AccountDatabases): Promise<boolean> {
+  const { accountId, sql: own, directory } = database
   const isEmpty = sql`not ${isAnyUpload(accountId)} and not ${sql.join(
     [jobs, files, deliveries].map((table) => isAnyIn(table, accountId)),
     sql` and not `,
   )}`
-  const results = await runBatch(database, [
-    database.delete(garbage).where(isBelow(garbage.prefix, accountPrefix(accountId))),
-    database.delete(accountStorage).where(eq(accountStorage.accountId, accountId)),
-    ...removalOfUsers(database, accountId),
-    database.delete(keys).where(eq(keys.accountId, accountId)),
-    database
-      .delete(accounts)
-      .where(and(eq(accounts.id, accountId), isEmpty))
-      .returning({ id: accounts.id }),
+  await runBatch(directory, [
+    ...removalOfUsers(directory, accountId),
+    directory.delete(keys).where(eq(keys.accountId, accountId)),
   ])
-  return z.array(z.unknown()).parse(results.at(-1)).length === 1
+  const results = await runBatch(own, [
+    own.delete(garbage).where(isBelow(garbage.prefix, accountPrefix(accountId))),
+    own.delete(accountStorage).where(eq(accountStorage.accountId, accountId)),
+    // Without this row no job is admitted any more, whether it is the account's own or its copy.
+    own.delete(accounts).where(and(eq(accounts.id, accountId), isEmpty)),
+    own.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)),
+  ])
+  if (z.array(z.unknown()).parse(results.at(-1)).length > 0) return false
+  await runBatch(directory, [
+    directory.delete(accountMoves).where(eq(accountMoves.accountId, accountId)),
+    directory.delete(accounts).where(eq(accounts.id, accountId)),
+  ])
+  return true
 }

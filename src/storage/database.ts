@@ -1,7 +1,8 @@
 import { drizzle } from "drizzle-orm/d1"
 import type { DrizzleD1Database } from "drizzle-orm/d1"
 import type { BatchItem } from "drizzle-orm/batch"
-import type { Env } from "../env.ts"
+import { bindingOf, countDatabases, placedDatabase, sharedDatabase } from "./places.ts"
+import type { DatabasesEnv } from "./places.ts"
 
 /** A database that holds rows of many accounts. */
 export type Database = DrizzleD1Database
@@ -12,23 +13,33 @@ export type Database = DrizzleD1Database
  */
 export type AccountDatabase = { readonly accountId: string; readonly sql: Database }
 
+/** The same, with the database of its keys and users, and of what counts of the account itself. */
+export type AccountDatabases = AccountDatabase & { readonly directory: Database }
+
 /** One statement of an atomic batch. */
 export type Statement = BatchItem<"sqlite">
 
 /** D1 refuses statements with more bound parameters than this. */
 const BOUND_PARAMETERS_MAX = 100
 
-/** The one door to the rows of an account. */
-export function databaseOf(env: Pick<Env, "DB">, accountId: string): AccountDatabase {
-  return { accountId, sql: drizzle(env.DB) }
+/**
+ * The one door to the rows of an account. Which database has them is found out when a statement is run,
+ * so that one that is prepared while the account is moved goes to where it then is.
+ */
+export function databaseOf(env: DatabasesEnv, accountId: string): AccountDatabases {
+  const directory = directoryOf(env)
+  const isOne = countDatabases(env) === 1
+  return { accountId, directory, sql: isOne ? directory : drizzle(placedDatabase(env, accountId)) }
 }
 
 /**
  * The same as the nearest replica has it: as it was a moment ago, and never to write. Which reads may be
  * so old stands in docs/architecture.md.
  */
-export function replicaOf(env: Pick<Env, "DB">, accountId: string): AccountDatabase {
-  return { accountId, sql: drizzle(sessionOf(env.DB)) }
+export function replicaOf(env: DatabasesEnv, accountId: string): AccountDatabase {
+  const isOne = countDatabases(env) === 1
+  const nearest = isOne ? sessionOf(env.DB) : placedDatabase(env, accountId, sessionOf)
+  return { accountId, sql: drizzle(nearest) }
 }
 
 /** A session of a database in its place: what it does not have is the database's own. */
@@ -43,13 +54,20 @@ function sessionOf(database: D1Database): D1Database {
   }
 }
 
-/** Every database with rows of accounts, for upkeep, which looks at all accounts. */
-export function databasesOf(env: Pick<Env, "DB">): Database[] {
-  return [drizzle(env.DB)]
+/** Every database with rows of accounts, by number, for upkeep, which looks at all accounts. */
+export function databasesOf(env: DatabasesEnv): Database[] {
+  const count = countDatabases(env)
+  if (count === 1) return [directoryOf(env)]
+  return Array.from({ length: count }, (_, at) => drizzle(sharedDatabase(env, at + 1)))
 }
 
-/** The database of accounts and keys, where a key's account is looked up. */
-export function directoryOf(env: Pick<Env, "DB">): Database {
+/** One database by its number, for what moves accounts and copies what the directory says of them. */
+export function databaseAt(env: DatabasesEnv, database: number): Database {
+  return drizzle(bindingOf(env, database))
+}
+
+/** The database of accounts, keys and users, where a key's account is looked up. */
+export function directoryOf(env: Pick<DatabasesEnv, "DB">): Database {
   return drizzle(env.DB)
 }
 

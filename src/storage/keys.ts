@@ -1,8 +1,9 @@
 import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm"
+import { firstDatabaseOf } from "../ids.ts"
 import { DEFAULT_PLAN } from "../plans.ts"
 import type { HeldKey, Holder } from "../rpc.ts"
 import { HOLDER_COLUMNS, holderOf } from "./accounts.ts"
-import type { AccountDatabase, Database } from "./database.ts"
+import type { AccountDatabases, Database } from "./database.ts"
 import { isPlanThere } from "./plans.ts"
 import { accounts, keys, plans } from "./schema/accounts.ts"
 import type { Account, Key } from "./schema/accounts.ts"
@@ -52,6 +53,7 @@ export async function createKey(database: Database, made: NewKey): Promise<Accou
     plan: made.plan ?? DEFAULT_PLAN,
     webhookSecret: made.webhookSecret,
     createdAt: made.key.createdAt,
+    database: firstDatabaseOf(made.newAccountId),
   }
   const insert = database.insert(accounts).values(account)
   const [stored] = await (
@@ -134,8 +136,8 @@ export async function revokeKey(
 /** The secret that signs the account's webhooks now, and when it took the place of another. */
 export async function readWebhookSecret({
   accountId,
-  sql: database,
-}: AccountDatabase): Promise<Pick<Account, "webhookSecret" | "webhookSecretRotatedAt">> {
+  directory: database,
+}: AccountDatabases): Promise<Pick<Account, "webhookSecret" | "webhookSecretRotatedAt">> {
   const { webhookSecret, webhookSecretRotatedAt } = accounts
   const [row] = await database
     .select({ webhookSecret, webhookSecretRotatedAt })
@@ -147,7 +149,7 @@ export async function readWebhookSecret({
 
 /** Gives the account another webhook secret; the one before is kept beside it. */
 export async function rotateWebhookSecret(
-  { accountId, sql: database }: AccountDatabase,
+  { accountId, directory: database }: AccountDatabases,
   webhookSecret: string,
   now: number,
 ): Promise<void> {

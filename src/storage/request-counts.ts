@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "./database.ts"
-import type { Database } from "./database.ts"
+import type { AccountDatabases } from "./database.ts"
 import { keys } from "./schema/accounts.ts"
 import { usageDays } from "./schema/usage.ts"
 
@@ -15,9 +15,9 @@ export type RequestCounts = {
   byDay: ReadonlyMap<string, number>
 }
 
-/** Adds requests to those of their days and moves the key's last use on, in one transaction. */
+/** Moves the key's last use on and adds requests to those of their days, together where they lie together. */
 export async function countRequests(
-  database: Database,
+  { sql: database, directory }: Pick<AccountDatabases, "sql" | "directory">,
   { accountId, keyId, lastUsedAt, byDay }: RequestCounts,
 ): Promise<void> {
   const added = [...byDay].map(([day, requests]) =>
@@ -35,11 +35,15 @@ export async function countRequests(
         set: { requests: sql`requests + excluded.requests` },
       }),
   )
-  const used = database
+  const used = directory
     .update(keys)
     .set({ lastUsedAt: sql`max(coalesce(last_used_at, 0), ${lastUsedAt})` })
     .where(and(eq(keys.id, keyId ?? ""), isNull(keys.revokedAt)))
-  await runBatch(database, keyId === null ? added : [...added, used])
+  const uses = keyId === null ? [] : [used]
+  if (database === directory) return void (await runBatch(database, [...added, ...uses]))
+  // What can be done twice comes first.
+  await runBatch(directory, uses)
+  await runBatch(database, added)
 }
 
 type Values = Partial<Record<keyof typeof usageDays.$inferInsert, SQL>>

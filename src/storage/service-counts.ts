@@ -1,6 +1,7 @@
 import { count, min, sql } from "drizzle-orm"
-import type { Env } from "../env.ts"
 import type { Database } from "./database.ts"
+import { bindingOf, countDatabases } from "./places.ts"
+import type { DatabasesEnv } from "./places.ts"
 import { deliveries } from "./schema/deliveries.ts"
 import { jobs } from "./schema/jobs.ts"
 import type { State } from "./schema/states.ts"
@@ -67,8 +68,12 @@ export async function sumStorage(database: Database): Promise<{ bytes: number; a
   return sum
 }
 
-/** Bytes of the database itself, which every answer of D1 tells; null where one does not. */
-export async function databaseBytes({ DB: database }: Pick<Env, "DB">): Promise<number | null> {
-  const { meta } = await database.prepare("select 1").bind().run()
-  return typeof meta.size_after === "number" ? meta.size_after : null
+/** Bytes of the largest database, which every answer of D1 tells; null where one does not. */
+export async function databaseBytes(env: DatabasesEnv): Promise<number | null> {
+  const numbers = Array.from({ length: countDatabases(env) }, (_, at) => at + 1)
+  const answers = await Promise.all(
+    numbers.map((database) => bindingOf(env, database).prepare("select 1").run()),
+  )
+  const sizes = answers.flatMap(({ meta }) => meta.size_after ?? [])
+  return sizes.length > 0 ? Math.max(...sizes) : null
 }

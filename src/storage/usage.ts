@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, gte, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
-import type { AccountDatabase, Database, Statement } from "./database.ts"
+import type { AccountDatabase, AccountDatabases, Database, Statement } from "./database.ts"
 import { keys } from "./schema/accounts.ts"
 import { usageDays } from "./schema/usage.ts"
 
@@ -61,22 +61,27 @@ export function countEnd(
 
 /** What an account used since a day, the newest day first, at most `limit` rows. */
 export async function listUsage(
-  { accountId, sql: database }: AccountDatabase,
+  { accountId, sql: database, directory }: AccountDatabases,
   { since, limit }: { since: string; limit: number },
 ): Promise<DayOfKey[]> {
   const { accountId: _accountId, keyId: _keyId, ...amounts } = getTableColumns(usageDays)
-  const rows = await database
-    .select({
-      ...amounts,
-      keyId: sql<string | null>`nullif(${usageDays.keyId}, '')`,
-      keyName: keys.name,
-    })
-    .from(usageDays)
-    .leftJoin(keys, and(eq(keys.id, usageDays.keyId), eq(keys.accountId, accountId)))
-    .where(and(eq(usageDays.accountId, accountId), gte(usageDays.day, since)))
-    .orderBy(desc(usageDays.day), desc(usageDays.keyId))
-    .limit(limit)
-  return rows.toSorted(byDayAndKey)
+  const keyId = sql<string | null>`nullif(${usageDays.keyId}, '')`
+  const [days, named] = await Promise.all([
+    database
+      .select({ ...amounts, keyId })
+      .from(usageDays)
+      .where(and(eq(usageDays.accountId, accountId), gte(usageDays.day, since)))
+      .orderBy(desc(usageDays.day), desc(usageDays.keyId))
+      .limit(limit),
+    directory
+      .select({ id: keys.id, name: keys.name })
+      .from(keys)
+      .where(eq(keys.accountId, accountId)),
+  ])
+  const names = new Map(named.map(({ id, name }) => [id, name]))
+  return days
+    .map((day) => ({ ...day, keyName: names.get(day.keyId ?? "") ?? null }))
+    .toSorted(byDayAndKey)
 }
 
 /** The newest day first, and keys of a day by their ids. */

@@ -1,4 +1,5 @@
 import { and, eq, exists, isNull, lt, ne, notExists, sql } from "drizzle-orm"
+import { firstDatabaseOf } from "../ids.ts"
 import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
 import { accounts, keys } from "./schema/accounts.ts"
@@ -29,6 +30,7 @@ export async function createUser(database: Database, made: NewUser): Promise<Use
         : sql<string>`(select plan from ${invitations} where id = ${admittedBy.invitationId} and expires_at > ${createdAt})`,
     webhookSecret,
     createdAt,
+    database: firstDatabaseOf(user.accountId),
   }
   try {
     await runBatch(database, [
@@ -84,11 +86,14 @@ export async function hasAccount(database: Database, userId: string): Promise<bo
 /**
  * Removes the user of an email who never showed that it is theirs, and the account that was made
  * with it: whoever signs up with the email next chooses the password. One whose password is not
- * stored yet is in the making, and stays.
+ * stored yet is in the making, and stays. Answers whose account may be gone.
  */
-export async function removeUnverifiedUser(database: Database, email: string): Promise<void> {
+export async function removeUnverifiedUser(
+  database: Database,
+  email: string,
+): Promise<{ accountId: string } | null> {
   const user = await findUserByEmail(database, email)
-  if (!user || user.emailVerified) return
+  if (!user || user.emailVerified) return null
   const { id, accountId } = user
   const hasPassword = database.select().from(credentials).where(eq(credentials.userId, id))
   const stays = database.select().from(users).where(eq(users.accountId, accountId))
@@ -101,6 +106,7 @@ export async function removeUnverifiedUser(database: Database, email: string): P
       .delete(accounts)
       .where(and(eq(accounts.id, accountId), notExists(stays), notExists(ofAccount))),
   ])
+  return { accountId }
 }
 
 /** Removes the sessions of a user that have expired, which nobody else does. */

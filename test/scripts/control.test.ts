@@ -29,9 +29,9 @@ function statement(sql: string, values: SQLInputValue[]) {
   }
 }
 
-async function ask(path: string, body = ""): Promise<[number, string]> {
+async function ask(path: string, body = "", env: object = {}): Promise<[number, string]> {
   const request = new Request(`http://control${path}`, { method: "POST", body })
-  const answer = await makeControl({ scheduled }).fetch(request, { DB }, null)
+  const answer = await makeControl({ scheduled }).fetch(request, { ...env, DB }, null)
   return [answer.status, await answer.text()]
 }
 
@@ -40,6 +40,7 @@ const second = { name: "2.sql", statements: ["insert into a values (2)", "no sql
 
 beforeEach(() => {
   sqlite = new DatabaseSync(":memory:")
+  sqlite.exec("create table accounts (database integer)")
   scheduled.mockReset().mockResolvedValue()
 })
 
@@ -51,6 +52,14 @@ describe("the entrypoint for the start script", () => {
     expect([status, said]).toEqual([500, expect.stringContaining("syntax error")])
     expect(sqlite.prepare("select b from a").all()).toEqual([{ b: 1 }])
     expect(sqlite.prepare("select name from d1_migrations").all()).toEqual([{ name: "1.sql" }])
+  })
+
+  test("refuses fewer databases than accounts are in, and more than there are", async () => {
+    const body = JSON.stringify([first])
+    sqlite.exec("insert into accounts values (1), (2)")
+    expect(await ask("/migrate", body, { DATABASES: "2", DB_2: DB })).toEqual([204, ""])
+    expect((await ask("/migrate", body))[1]).toContain("DATABASES is 1, and accounts are in")
+    expect((await ask("/migrate", body, { DATABASES: "2" }))[1]).toContain("has 1 at most")
   })
 
   test("does what the cron does, and says where that fails", async () => {

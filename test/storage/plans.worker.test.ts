@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import { newId } from "../../src/ids.ts"
 import { listAccountKeys } from "../../src/storage/account-keys.ts"
 import { databaseOf, databasesOf } from "../../src/storage/database.ts"
-import type { AccountDatabase, Database } from "../../src/storage/database.ts"
+import type { AccountDatabases, Database } from "../../src/storage/database.ts"
 import { removeFetchedMedia } from "../../src/storage/fetched-media.ts"
 import { noteJobs } from "../../src/storage/jobs.ts"
 import { listDeadLetters } from "../../src/storage/dead-letters.ts"
@@ -15,7 +15,7 @@ import { plansOf, watchedEnv } from "../support/watched-database.ts"
 const PAGE = { limit: 20, offset: 0 }
 const MEDIA = { before: Date.now(), now: Date.now(), limit: 10 }
 
-type Ask = (own: AccountDatabase, all: Database) => Promise<unknown>
+type Ask = (own: AccountDatabases, all: Database) => Promise<unknown>
 
 const ASKED: [string, string, Ask][] = [
   [

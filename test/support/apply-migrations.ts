@@ -2,8 +2,11 @@ import { applyD1Migrations } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { limitWorker } from "../../scripts/local/d1-limits.ts"
 import * as worker from "../../src/index.ts"
+import { bindingOf, countDatabases } from "../../src/storage/places.ts"
 import { checkPlans } from "./query-plans.ts"
 
 limitWorker(worker, env.DB)
-await applyD1Migrations(env.DB, env.TEST_MIGRATIONS)
+for (let database = 1; database <= countDatabases(env); database += 1) {
+  await applyD1Migrations(bindingOf(env, database), env.TEST_MIGRATIONS)
+}
 checkPlans(worker)

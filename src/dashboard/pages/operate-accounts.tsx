@@ -13,7 +13,7 @@ import { isPlan, listPlanNames } from "../../pipeline/accounts/plans.ts"
 import { resumeAccount, suspendAccount } from "../../pipeline/accounts/suspension.ts"
 import { findAccount, listAccountDays, listAccounts } from "../../storage/account-list.ts"
 import type { AccountFacts } from "../../storage/account-list.ts"
-import { directoryOf } from "../../storage/database.ts"
+import { databaseOf } from "../../storage/database.ts"
 import { Pager } from "../components/pager.tsx"
 import type { PageContext, Pages } from "../context.ts"
 import { redirectWith } from "../flash.ts"
@@ -99,7 +99,7 @@ function isOwn(c: PageContext, { id }: AccountFacts): boolean {
 }
 
 async function find(c: PageContext): Promise<AccountFacts> {
-  const account = await findAccount(directoryOf(c.env), c.req.param("id") ?? "", Date.now())
+  const account = await findAccount(c.env, c.req.param("id") ?? "", Date.now())
   if (!account) throw notFound("account")
   return account
 }
@@ -108,7 +108,7 @@ async function showList(c: PageContext, draft: InvitationDraft): Promise<Respons
   const { search = "", before } = c.req.query()
   const page = { limit: ACCOUNTS_OF_PAGE, search: search.trim(), before }
   const [accounts, invitations, plans] = await Promise.all([
-    listAccounts(directoryOf(c.env), page, Date.now()),
+    listAccounts(c.env, page, Date.now()),
     listInvitations(c.env),
     listPlanNames(c.env),
   ])
@@ -141,7 +141,7 @@ async function showAccount(
   errors: { plan?: string; name?: string } = {},
 ): Promise<Response> {
   const [days, plans] = await Promise.all([
-    listAccountDays(directoryOf(c.env), account.id, DAYS_SHOWN),
+    listAccountDays(databaseOf(c.env, account.id), DAYS_SHOWN),
     listPlanNames(c.env),
   ])
   const facts = {

@@ -1,6 +1,7 @@
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
 import { dispatcherOf } from "../../placement.ts"
+import { copyAccount } from "../../storage/account-copies.ts"
 import { markDeleted } from "../../storage/account-removal.ts"
 import { directoryOf } from "../../storage/database.ts"
 import { forgetKeys } from "./limiters.ts"
@@ -15,6 +16,7 @@ export async function deleteAccount(env: Env, accountId: string): Promise<boolea
   const hashes = await markDeleted(directoryOf(env), accountId, Date.now())
   if (hashes === null) return false
   await forgetKeys(env, hashes)
+  await copyAccount(env, accountId)
   await doOrLog("account.cancel_failed", { account_id: accountId }, async () => {
     await dispatcherOf(env, accountId).tick(accountId)
   })

@@ -4,9 +4,10 @@ import type { Env } from "../../env.ts"
 import { limiterOf } from "../../placement.ts"
 import { newId } from "../../ids.ts"
 import type { Scope } from "../../scopes.ts"
+import { copyAccount, placeNewAccount } from "../../storage/account-copies.ts"
 import { findAccountKey, insertKey, insertReplacement } from "../../storage/account-keys.ts"
 import { directoryOf } from "../../storage/database.ts"
-import type { AccountDatabase } from "../../storage/database.ts"
+import type { AccountDatabases } from "../../storage/database.ts"
 import { createKey, revokeKey } from "../../storage/keys.ts"
 import type { Account, Key } from "../../storage/schema/accounts.ts"
 import { makeWebhookSecret } from "../webhooks/signing.ts"
@@ -24,7 +25,7 @@ export async function issueKey(
   env: Env,
   { accountName, plan, ...facts }: { accountName: string; plan: string | undefined } & KeyFacts,
 ): Promise<MadeKey & { account: Account }> {
-  const newAccountId = newId()
+  const newAccountId = await placeNewAccount(env)
   const made = await newKey(env, newAccountId, facts)
   const account = await createKey(directoryOf(env), {
     key: made.row,
@@ -33,6 +34,7 @@ export async function issueKey(
     webhookSecret: makeWebhookSecret(),
     ...(plan && { plan }),
   })
+  if (account.copiedVersion !== account.version) await copyAccount(env, account.id)
   if (plan && account.id !== newAccountId) await announcePlan(env, account.id)
   return { ...made, account }
 }
@@ -40,7 +42,7 @@ export async function issueKey(
 /** Makes a key of an account; null where it has as many as it may. */
 export async function addKey(
   env: Env,
-  database: AccountDatabase,
+  database: AccountDatabases,
   facts: KeyFacts,
 ): Promise<MadeKey | null> {
   const made = await newKey(env, database.accountId, facts)
@@ -56,7 +58,7 @@ export type RotationRefusal = "revoked" | "expired" | "replaced" | "full"
  */
 export async function rotateKey(
   env: Env,
-  database: AccountDatabase,
+  database: AccountDatabases,
   { id, overlapMs }: { id: string; overlapMs: number },
 ): Promise<MadeKey | { refusal: RotationRefusal; before: Key } | null> {
   const before = await findAccountKey(database, id)

@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts"
 import { dispatcherOf } from "../../placement.ts"
+import { copyAccount } from "../../storage/account-copies.ts"
 import { directoryOf } from "../../storage/database.ts"
 import { setPlanOf } from "../../storage/account-list.ts"
 import { listKeyHashes, setPlan } from "../../storage/keys.ts"
@@ -29,6 +30,7 @@ export async function changePlanOf(env: Env, accountId: string, plan: string): P
 
 /** Has the dispatcher and the rate limiters of an account read its plan anew. */
 export async function announcePlan(env: Env, accountId: string): Promise<void> {
+  await copyAccount(env, accountId)
   await dispatcherOf(env, accountId).planChanged(accountId)
   await forgetKeys(env, await listKeyHashes(directoryOf(env), accountId))
 }

@@ -4,7 +4,8 @@ import { doOrLog } from "../../log.ts"
 import { dispatcherOf } from "../../placement.ts"
 import { BUILT_IN_PLANS, isBuiltInPlan } from "../../plans.ts"
 import type { Limits, OwnLimits } from "../../plans.ts"
-import { directoryOf } from "../../storage/database.ts"
+import { copyPlans } from "../../storage/account-copies.ts"
+import { databasesOf, directoryOf } from "../../storage/database.ts"
 import {
   countAccountsOfPlans,
   deletePlan,
@@ -55,7 +56,9 @@ export async function isPlan(env: Env, name: string): Promise<boolean> {
 
 /** Makes a plan of the operator's own; false where there is one of the name. */
 export async function createPlan(env: Env, name: string, limits: OwnLimits): Promise<boolean> {
-  return await insertPlan(directoryOf(env), { name, limits, now: Date.now() })
+  const isMade = await insertPlan(directoryOf(env), { name, limits, now: Date.now() })
+  if (isMade) await copyPlans(env)
+  return isMade
 }
 
 /**
@@ -65,7 +68,11 @@ export async function createPlan(env: Env, name: string, limits: OwnLimits): Pro
 export async function changeLimits(env: Env, name: string, limits: OwnLimits): Promise<boolean> {
   const database = directoryOf(env)
   if (!(await updatePlan(database, { name, limits, now: Date.now() }))) return false
-  const busy = await listBusyAccountsOfPlan(database, name, TOLD_MAX)
+  await copyPlans(env)
+  const lists = await Promise.all(
+    databasesOf(env).map((each) => listBusyAccountsOfPlan(each, name, TOLD_MAX)),
+  )
+  const busy = lists.flat().slice(0, TOLD_MAX)
   await Promise.all(
     busy.map((accountId) =>
       doOrLog("plan.dispatcher_not_told", { account_id: accountId }, async () => {
@@ -79,6 +86,9 @@ export async function changeLimits(env: Env, name: string, limits: OwnLimits): P
 /** Deletes a plan of the operator's own that no account has and no invitation names. */
 export async function removePlan(env: Env, name: string): Promise<"removed" | "used" | "absent"> {
   const database = directoryOf(env)
-  if (await deletePlan(database, name)) return "removed"
+  if (await deletePlan(database, name)) {
+    await copyPlans(env)
+    return "removed"
+  }
   return (await findOwnPlan(database, name)) === null ? "absent" : "used"
 }

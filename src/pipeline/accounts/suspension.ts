@@ -1,4 +1,5 @@
 import type { Env } from "../../env.ts"
+import { copyAccount } from "../../storage/account-copies.ts"
 import { setSuspendedAt } from "../../storage/account-list.ts"
 import { directoryOf } from "../../storage/database.ts"
 import { listKeyHashes } from "../../storage/keys.ts"
@@ -20,6 +21,7 @@ export async function resumeAccount(env: Env, accountId: string): Promise<boolea
 async function change(env: Env, accountId: string, suspendedAt: number | null): Promise<boolean> {
   const database = directoryOf(env)
   if (!(await setSuspendedAt(database, accountId, suspendedAt))) return false
+  await copyAccount(env, accountId)
   await forgetKeys(env, await listKeyHashes(database, accountId))
   return true
 }

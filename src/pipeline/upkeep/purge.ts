@@ -11,7 +11,8 @@ import {
   postponePurge,
 } from "../../storage/account-removal.ts"
 import type { DeletedAccount, LeftOfAccount } from "../../storage/account-removal.ts"
-import type { Database } from "../../storage/database.ts"
+import { databaseOf } from "../../storage/database.ts"
+import type { AccountDatabases, Database } from "../../storage/database.ts"
 import { accountPrefix, deleteSomeObjects } from "../../storage/objects.ts"
 import { listUploadsBelow } from "../../storage/uploads.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
@@ -35,34 +36,35 @@ const UPLOADS_MAX = 16
 const PAGES_MAX = 10
 
 /** Goes on to remove what deleted accounts owned, and then the accounts themselves. */
-export async function purgeAccounts(env: Env, database: Database, now: number): Promise<void> {
-  const due = await listDeletedDue(database, { now, aheadMsMax: HOUR_MS, limit: ACCOUNTS_MAX })
+export async function purgeAccounts(env: Env, directory: Database, now: number): Promise<void> {
+  const due = await listDeletedDue(directory, { now, aheadMsMax: HOUR_MS, limit: ACCOUNTS_MAX })
   for (const account of due) {
     await doOrLog("sweep.purge_failed", { account_id: account.id }, async () => {
-      await postponePurge(database, account.id, now + RETRY_MS)
-      await purgeAccount(env, database, account, now)
+      await postponePurge(directory, account.id, now + RETRY_MS)
+      await purgeAccount(env, databaseOf(env, account.id), account, now)
     })
   }
 }
 
 async function purgeAccount(
   env: Env,
-  database: Database,
+  own: AccountDatabases,
   account: DeletedAccount,
   now: number,
 ): Promise<void> {
   const { id } = account
+  const { sql: database, directory } = own
   const isLate = now - account.deletedAt >= LATE_MS_MAX
   const before = await cancelSome(env, database, id)
   // Jobs end by what is stored of them. One that cannot be ended keeps it for no longer than a day.
-  if (before.openJobs && !isLate) return await postponePurge(database, id, now)
+  if (before.openJobs && !isLate) return await postponePurge(directory, id, now)
   await removeSomeRows(database, id, isLate)
   await removeUploads(env, database, id)
   const left = await findLeft(database, id)
   const areObjectsGone = await removeSomeObjects(env.MEDIA, id, left)
   const isDone = !left.rows && areObjectsGone
-  if (isDone && isLate && (await deleteAccountRow(database, id))) return
-  await postponePurge(database, id, nextStepAt(account, { now, isDone, left }))
+  if (isDone && isLate && (await deleteAccountRow(own))) return
+  await postponePurge(directory, id, nextStepAt(account, { now, isDone, left }))
 }
 
 /** Cancels jobs, some by each call of the dispatcher, which has an invocation of its own for each. */

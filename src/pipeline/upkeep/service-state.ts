@@ -5,7 +5,7 @@ import { logError } from "../../log.ts"
 import { poolObjectOf } from "../../placement.ts"
 import { isPlain, readPlainHealth } from "../../runner/client.ts"
 import { POOLS } from "../../runner/pools.ts"
-import { directoryOf } from "../../storage/database.ts"
+import { databasesOf, directoryOf } from "../../storage/database.ts"
 import { countDeadLetters } from "../../storage/dead-letters.ts"
 import {
   countDeliveries,
@@ -43,23 +43,56 @@ export type ServiceState = {
 
 /** Reads how the service is; what cannot be told of a runner or a pool is left open. */
 export async function readServiceState(env: Env): Promise<ServiceState> {
-  const database = directoryOf(env)
+  const all = databasesOf(env)
   const now = Date.now()
   const [reasons, runner, pools, jobs, tasks, deliveries, storage, bytes, disk, deadLetters] =
     await Promise.all([
       findDegradedReasons(env),
       readRunner(env),
       Promise.all(Object.keys(POOLS).map(async (name) => await readPool(env, name))),
-      countOpenJobs(database),
-      countOpenTasks(database),
-      countDeliveries(database, { now, since: now - DAY_MS }),
-      sumStorage(database),
+      Promise.all(all.map(countOpenJobs)),
+      Promise.all(all.map(countOpenTasks)),
+      Promise.all(all.map((each) => countDeliveries(each, { now, since: now - DAY_MS }))),
+      Promise.all(all.map(sumStorage)),
       databaseBytes(env),
       readStateDisk(env),
-      countDeadLetters(database),
+      countDeadLetters(directoryOf(env)),
     ])
-  const counts = { jobs, tasks, deliveries, storage, databaseBytes: bytes, deadLetters }
+  const counts = {
+    jobs: addOpen(jobs.flat()),
+    tasks: addOpen(tasks.flat()),
+    deliveries: addDeliveries(deliveries),
+    storage: addStorage(storage),
+    databaseBytes: bytes,
+    deadLetters,
+  }
   return { reasons, runner, pools, disk, ...counts }
+}
+
+/** The counts of all databases together, one of each name and state. */
+function addOpen(counts: OpenCount[]): OpenCount[] {
+  const groups = Map.groupBy(counts, ({ name, state }) => `${state} ${name}`)
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    if (!first) return []
+    const oldestAt = Math.min(...group.map((each) => each.oldestAt))
+    return [{ ...first, count: group.reduce((sum, each) => sum + each.count, 0), oldestAt }]
+  })
+}
+
+function addDeliveries(counts: ServiceState["deliveries"][]): ServiceState["deliveries"] {
+  return counts.reduce((sum, each) => ({
+    waiting: sum.waiting + each.waiting,
+    due: sum.due + each.due,
+    failed: sum.failed + each.failed,
+  }))
+}
+
+function addStorage(sums: ServiceState["storage"][]): ServiceState["storage"] {
+  return sums.reduce((sum, each) => ({
+    bytes: sum.bytes + each.bytes,
+    accounts: sum.accounts + each.accounts,
+  }))
 }
 
 async function readRunner(env: Env): Promise<ServiceState["runner"]> {

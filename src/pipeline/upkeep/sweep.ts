@@ -3,7 +3,7 @@ import type { Env } from "../../env.ts"
 import { poolOfTask } from "../../kinds/registry.ts"
 import { doOrLog, logError } from "../../log.ts"
 import { dayOf } from "../../storage/account-limits.ts"
-import { databasesOf } from "../../storage/database.ts"
+import { databasesOf, directoryOf } from "../../storage/database.ts"
 import type { Database } from "../../storage/database.ts"
 import { deleteOldDeadLetters } from "../../storage/dead-letters.ts"
 import { listDueDeliveries } from "../../storage/deliveries.ts"
@@ -17,6 +17,7 @@ import {
 } from "../../storage/job-removal.ts"
 import { listUnaccepted } from "../../storage/jobs.ts"
 import { listOldLookups } from "../../storage/metadata-lookups.ts"
+import { isMoving } from "../../storage/places.ts"
 import { deleteOldOutages } from "../../storage/receiver-outages.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import { deleteLeftSecrets } from "../../storage/task-secrets.ts"
@@ -26,6 +27,7 @@ import type { JobMessage } from "../dispatch/job-messages.ts"
 import { cancelJob } from "../jobs/cancel.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
+import { mendCopies } from "./copies.ts"
 import { tellOfDatabase } from "./database-size.ts"
 import { collectGarbage } from "./garbage.ts"
 import { purgeAccounts } from "./purge.ts"
@@ -54,6 +56,8 @@ export async function sweep(env: Env, now: number): Promise<void> {
   const results = await Promise.allSettled([
     collectGarbage(env, now),
     tellOfDatabase(env),
+    mendCopies(env),
+    purgeAccounts(env, directoryOf(env), now),
     ...databasesOf(env).flatMap((database) => [
       resendJobMessages(env, database, now),
       tickDispatchers(env, database, now),
@@ -70,11 +74,10 @@ export async function sweep(env: Env, now: number): Promise<void> {
       deleteLeftSecrets(database, ROWS_MAX),
       deleteOldDeadLetters(database, now - DEAD_LETTER_MS),
       removeLookups(env, database, now - LOOKUP_MS_MAX),
-      purgeAccounts(env, database, now),
     ]),
   ])
   for (const result of results) {
-    if (result.status === "fulfilled") continue
+    if (result.status === "fulfilled" || isMoving(result.reason)) continue
     logError("sweep.failed", { error: String(result.reason) })
   }
 }

@@ -1,5 +1,6 @@
 import type { Env } from "../../env.ts"
 import { newId } from "../../ids.ts"
+import { copyAccount } from "../../storage/account-copies.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findDelivery, insertDelivery, resetDelivery } from "../../storage/deliveries.ts"
 import type { LoggedDelivery } from "../../storage/deliveries.ts"
@@ -65,5 +66,6 @@ export async function rotateSecret(env: Env, accountId: string): Promise<Signing
   const secret = makeWebhookSecret()
   const now = Date.now()
   await rotateWebhookSecret(databaseOf(env, accountId), secret, now)
+  await copyAccount(env, accountId)
   return { secret, previousValidUntil: now + SECRET_OVERLAP_MS }
 }

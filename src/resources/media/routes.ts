@@ -8,6 +8,7 @@ import { isId } from "../../ids.ts"
 import { databaseOf, databasesOf } from "../../storage/database.ts"
 import { findPublished, findStored } from "../../storage/files.ts"
 import type { StoredFile } from "../../storage/files.ts"
+import { findPlace } from "../../storage/places.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Link } from "../../storage/links.ts"
 import { namesOf, sendOpened, sendStored } from "./send.ts"
@@ -43,9 +44,15 @@ guardMethods(published)
 
 async function findOpen(c: AppContext, fileId: string): Promise<StoredFile | null> {
   if (!isId(fileId)) return null
-  for (const database of databasesOf(c.env)) {
-    const found = await findPublished(database, fileId, namesOf(c))
-    if (found) return found
+  const databases = databasesOf(c.env)
+  const found = await Promise.all(
+    databases.map((database) => findPublished(database, fileId, namesOf(c))),
+  )
+  for (const [at, stored] of found.entries()) {
+    if (!stored) continue
+    const place = await findPlace(c.env, stored.file.accountId, "read")
+    // Where its account was, it is as it was then.
+    if (place === at + 1) return stored
   }
   return null
 }

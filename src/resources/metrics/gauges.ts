@@ -53,7 +53,7 @@ function setPools(gauge: MakeGauge, { pools, runner }: ServiceState): void {
 function setStores(gauge: MakeGauge, { storage, databaseBytes, disk }: ServiceState): void {
   gauge("lathe_storage_bytes", "Bytes of files that accounts store.").set(storage.bytes)
   if (databaseBytes !== null) {
-    gauge("lathe_database_bytes", "Bytes of the database.").set(databaseBytes)
+    gauge("lathe_database_bytes", "Bytes of the largest database.").set(databaseBytes)
   }
   if (disk === null) return
   gauge("lathe_disk_free_bytes", "Bytes that the disk of the state can take.").set(disk.freeBytes)

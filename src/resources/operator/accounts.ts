@@ -8,7 +8,6 @@ import { deleteAccount } from "../../pipeline/accounts/deletion.ts"
 import { resumeAccount, suspendAccount } from "../../pipeline/accounts/suspension.ts"
 import { findAccount, listAccounts } from "../../storage/account-list.ts"
 import type { AccountFacts } from "../../storage/account-list.ts"
-import { directoryOf } from "../../storage/database.ts"
 import { accountName } from "./fields.ts"
 
 /** The operator's routes to accounts. */
@@ -25,7 +24,7 @@ const listQuery = z.strictObject({
 
 accounts.get("/", async (c) => {
   const page = parseBody(listQuery, c.req.query())
-  const found = await listAccounts(directoryOf(c.env), page, Date.now())
+  const found = await listAccounts(c.env, page, Date.now())
   const last = found.length === page.limit ? found.at(-1) : undefined
   return c.json({ accounts: found.map(viewAccount), next_before: last?.id ?? null })
 })
@@ -49,19 +48,20 @@ accounts.delete("/:id", async (c) => {
 
 async function find(c: AppContext) {
   const id = c.req.param("id") ?? ""
-  const account = await findAccount(directoryOf(c.env), id, Date.now())
+  const account = await findAccount(c.env, id, Date.now())
   if (!account) throw notFound("account")
   return viewAccount(account)
 }
 
 function viewAccount(account: AccountFacts) {
-  const { id, name, plan, createdAt, suspendedAt, users } = account
+  const { id, name, plan, createdAt, suspendedAt, users, database } = account
   return {
     id,
     name,
     plan,
     created_at: toDateTime(createdAt),
     suspended_at: toDateTime(suspendedAt),
+    database,
     users: users.map(({ email, isOperator }) => ({ email, is_operator: isOperator })),
     keys: account.keyCount,
     storage_bytes: account.storageBytes,

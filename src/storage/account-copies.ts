@@ -1,0 +1,127 @@
+import { and, eq, ne, sql } from "drizzle-orm"
+import { newAccountId } from "../ids.ts"
+import { databaseAt, directoryOf, runBatch } from "./database.ts"
+import type { Database } from "./database.ts"
+import { bindingOf, countDatabases, findPlace } from "./places.ts"
+import type { DatabasesEnv } from "./places.ts"
+import { accounts, plans } from "./schema/accounts.ts"
+import type { Account, OwnPlan } from "./schema/accounts.ts"
+
+// The directory says what counts of accounts and plans. What is asked together with rows of an account,
+// in one statement or one batch, is copied to the database of these rows.
+
+/** What one of two databases may have more than the other before the other is preferred. */
+const UNEVEN_BYTES = 256 * 1024 ** 2
+
+/**
+ * The id of an account to come. Its rows begin in one of two databases that chance names, the other one
+ * where the first is clearly fuller.
+ */
+export async function placeNewAccount(env: DatabasesEnv): Promise<string> {
+  const count = countDatabases(env)
+  if (count === 1) return newAccountId(1)
+  const one = 1 + Math.floor(Math.random() * count)
+  const other = 1 + ((one + Math.floor(Math.random() * (count - 1))) % count)
+  const [bytesOfOne, bytesOfOther] = await Promise.all([bytesOf(env, one), bytesOf(env, other)])
+  return newAccountId(bytesOfOne - bytesOfOther > UNEVEN_BYTES ? other : one)
+}
+
+async function bytesOf(env: DatabasesEnv, database: number): Promise<number> {
+  const { meta } = await bindingOf(env, database).prepare("select 1").run()
+  return typeof meta.size_after === "number" ? meta.size_after : 0
+}
+
+/**
+ * Brings the copy of an account up to what the directory says of it, after whatever changed that; the
+ * sweep does the same for one whose copy was not reached (`listUncopied`).
+ */
+export async function copyAccount(env: DatabasesEnv, accountId: string): Promise<void> {
+  if (countDatabases(env) === 1) return
+  const directory = directoryOf(env)
+  const [account] = await directory.select().from(accounts).where(eq(accounts.id, accountId))
+  const place = await findPlace(env, accountId, "write")
+  if (place === 1) return
+  const own = databaseAt(env, place)
+  if (!account) return void (await own.delete(accounts).where(eq(accounts.id, accountId)))
+  // It was moved since it was read; the move itself has copied it.
+  if (account.database !== place) return
+  const { version } = account
+  const isThis = eq(accounts.id, accountId)
+  if (await writeCopy(env, own, account)) {
+    const set = { copiedVersion: version }
+    await directory
+      .update(accounts)
+      .set(set)
+      .where(and(isThis, eq(accounts.version, version)))
+    return
+  }
+  // The copy is of a later version than the directory, which was restored from a backup.
+  const [newer] = await own.select().from(accounts).where(isThis)
+  await directory
+    .update(accounts)
+    .set({ version: sql`max(version, ${newer?.version ?? version}) + 1` })
+    .where(isThis)
+  await copyAccount(env, accountId)
+}
+
+/** Writes an account's row into a database; false where a later version is there. */
+async function writeCopy(env: DatabasesEnv, own: Database, account: Account): Promise<boolean> {
+  const { name } = account
+  const [holder] = await own
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(accounts.name, name), ne(accounts.id, account.id)))
+    .limit(1)
+  // Who had the name before has another one, or is gone.
+  if (holder) await copyAccount(env, holder.id)
+  const written = await copyStatement(own, account).returning({ id: accounts.id })
+  return written.length === 1
+}
+
+/** Writes an account's row into a database, unless a later version is there. */
+export function copyStatement(own: Database, account: Account) {
+  return own
+    .insert(accounts)
+    .values(account)
+    .onConflictDoUpdate({
+      target: accounts.id,
+      set: account,
+      setWhere: sql`excluded.version >= accounts.version`,
+    })
+}
+
+/** Accounts whose copies are not what the directory says. */
+export async function listUncopied(env: DatabasesEnv, limit: number): Promise<string[]> {
+  const rows = await directoryOf(env)
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(sql`database <> 1 and version <> copied_version`)
+    .limit(limit)
+  return rows.map(({ id }) => id)
+}
+
+/** Brings the copies of the operator's own plans up to what the directory says, where they are not. */
+export async function copyPlans(env: DatabasesEnv): Promise<void> {
+  const count = countDatabases(env)
+  if (count === 1) return
+  const own = await directoryOf(env).select().from(plans)
+  const others = Array.from({ length: count - 1 }, (_, at) => databaseAt(env, at + 2))
+  await Promise.all(others.map(async (database) => await copyPlansTo(database, own)))
+}
+
+async function copyPlansTo(database: Database, own: OwnPlan[]): Promise<void> {
+  const copies = await database.select().from(plans)
+  const changed = own.filter((plan) => !copies.some((copy) => isSame(copy, plan)))
+  const gone = copies.filter(({ name }) => !own.some((plan) => plan.name === name))
+  if (changed.length === 0 && gone.length === 0) return
+  await runBatch(database, [
+    ...gone.map(({ name }) => database.delete(plans).where(eq(plans.name, name))),
+    ...changed.map((plan) =>
+      database.insert(plans).values(plan).onConflictDoUpdate({ target: plans.name, set: plan }),
+    ),
+  ])
+}
+
+function isSame(one: OwnPlan, other: OwnPlan): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
