@@ -55,18 +55,23 @@ export async function listTables(): Promise<Map<string, Column[]>> {
 }
 
 /** Gives an account a row in every table that has rows of accounts. */
-export async function fillTables(accountId: string): Promise<void> {
+export async function fillTables(
+  accountId: string,
+  database: D1Database = env.DB,
+  leftOut: readonly string[] = ["accounts", "account_storage"],
+): Promise<void> {
   const tables = await listTables()
   const order = ["users", ...tables.keys()].filter((table, at, all) => all.indexOf(table) === at)
   for (const table of order) {
-    if (["accounts", "account_storage"].includes(table) || WITHOUT_ACCOUNT[table] === null) continue
+    if (leftOut.includes(table) || WITHOUT_ACCOUNT[table] === null) continue
     const columns = (tables.get(table) ?? []).filter(
       ({ notnull, name }) => notnull || VALUES[table]?.[name],
     )
     const values = columns.map((column) => valueOf(table, column, accountId))
-    await env.DB.prepare(
-      `insert into ${table} (${columns.map(({ name }) => name).join()}) values (${columns.map(() => "?").join()})`,
-    )
+    await database
+      .prepare(
+        `insert into ${table} (${columns.map(({ name }) => name).join()}) values (${columns.map(() => "?").join()})`,
+      )
       .bind(...values)
       .run()
   }
@@ -88,13 +93,17 @@ function valueOf(table: string, { name, type }: Column, accountId: string): unkn
 }
 
 /** How many rows each table has of an account; those that have none are left out. */
-export async function countRows(accountId: string): Promise<Record<string, number>> {
+export async function countRows(
+  accountId: string,
+  database: D1Database = env.DB,
+): Promise<Record<string, number>> {
   const counts: [string, number][] = []
   for (const [table, columns] of await listTables()) {
     const names = columns.some(({ name }) => name === "account_id")
     const condition = names ? "account_id = ?1" : WITHOUT_ACCOUNT[table]
     if (!condition) continue
-    const count = await env.DB.prepare(`select count(*) as n from ${table} where ${condition}`)
+    const count = await database
+      .prepare(`select count(*) as n from ${table} where ${condition}`)
       .bind(accountId)
       .first<number>("n")
     if (count) counts.push([table, count])

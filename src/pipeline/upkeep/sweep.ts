@@ -24,6 +24,7 @@ import { deleteLeftSecrets } from "../../storage/task-secrets.ts"
 import { listAbandoned } from "../../storage/uploads.ts"
 import { deleteOldUsage } from "../../storage/usage.ts"
 import type { JobMessage } from "../dispatch/job-messages.ts"
+import { stepMoves } from "../accounts/move.ts"
 import { cancelJob } from "../jobs/cancel.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
@@ -57,6 +58,7 @@ export async function sweep(env: Env, now: number): Promise<void> {
     collectGarbage(env, now),
     tellOfDatabase(env),
     mendCopies(env),
+    stepMoves(env),
     purgeAccounts(env, directoryOf(env), now),
     ...databasesOf(env).flatMap((database) => [
       resendJobMessages(env, database, now),
