@@ -95,6 +95,8 @@ async function checkSite(site: {
     )
   }
   const vars = mergeSettings(wanted, deployed?.vars ?? {}, settingsOfClone())
+  const fewer = findFewerDatabases(vars, deployed)
+  if (fewer !== null) problems.push(fewer)
   const domain = vars["LATHE_DOMAIN"]
   if (typeof domain === "string" && domain !== deployed?.vars["LATHE_DOMAIN"]) {
     const inUse = await findDomainProblem(domain)
@@ -109,6 +111,13 @@ async function checkSite(site: {
   }
   const secrets = { given: wanted.secrets, dropped: wanted.droppedSecrets }
   return { problems, deployment: { id, api, name, deployed, vars, secrets, origin } }
+}
+
+/** Accounts are in all databases that there were. */
+function findFewerDatabases(vars: WorkerVariables, deployed: DeployedWorker | null): string | null {
+  const [wanted, before] = [vars, deployed?.vars].map((each) => Number(each?.["DATABASES"] ?? 1))
+  if (wanted === undefined || before === undefined || wanted >= before) return null
+  return `DATABASES is ${wanted}, and ${before} databases are deployed: it may only rise.`
 }
 
 /** Null where the account has no workers.dev name and the deployment no domain of its own. */

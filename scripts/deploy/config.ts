@@ -76,7 +76,7 @@ export function deriveConfig(deployment: {
     vars,
     ...(accountId !== undefined && { account_id: accountId }),
     ...(domain !== undefined && { routes: [{ pattern: domain, custom_domain: true }] }),
-    d1_databases: source.d1_databases.map((database) => {
+    d1_databases: databasesFor(source, vars).map((database) => {
       const databaseName = renamed(database.database_name, name)
       const id = databaseIds[databaseName]
       return {
@@ -116,6 +116,16 @@ export function deriveConfig(deployment: {
     },
     containers: source.containers.map((one) => deriveContainer(one, name, vars)),
   }
+}
+
+/** The database of wrangler.toml, and as many like it, numbered from 2, as the settings say. */
+function databasesFor({ d1_databases: [first] }: Config, vars: WorkerVariables) {
+  if (!first) throw new Error("wrangler.toml names no database")
+  return Array.from({ length: Number(vars["DATABASES"] ?? 1) }, (_, at) => {
+    if (at === 0) return first
+    const { binding, database_name: name } = first
+    return { ...first, binding: `${binding}_${at + 1}`, database_name: `${name}-${at + 1}` }
+  })
 }
 
 /** Names of all queues of a configuration, each once. */

@@ -167,6 +167,24 @@ test("a region reaches all that is made, and replicas are as they are set", asyn
   expect(refused.output).toContain('REGION is "mars": expected one of wnam, enam')
 })
 
+test("databases are made and migrated as many as are wanted, and never fewer than there were", async () => {
+  const first = await machine.run("deploy", [], { DATABASES: "3" })
+  expect(first.output).toContain("D1 database lathe-3")
+  expect(first.output).toContain("lathe-3 brought to the newest migration")
+  expect(cloudflare.databases.map(({ name }) => name)).toEqual(["lathe", "lathe-2", "lathe-3"])
+  for (const database of cloudflare.databases) {
+    expect(tablesOf({ ...cloudflare, databases: [database] })).toContain("jobs")
+  }
+  const bound = cloudflare.worker?.bindings.filter(({ type }) => type === "d1")
+  expect(bound?.map(({ name }) => name).toSorted()).toEqual(["DB", "DB_2", "DB_3"])
+  const fewer = await machine.run("deploy", [], { DATABASES: "2" })
+  expect(fewer.output).toContain("DATABASES is 2, and 3 databases are deployed: it may only rise.")
+  expect(fewer.exitCode).toBe(1)
+  const again = await machine.run("deploy")
+  expect(again.output).toContain("lathe-3 has every migration")
+  expect(varsOf()).toMatchObject({ DATABASES: "3" })
+})
+
 test("wherever Cloudflare fails, the step is named and the next run goes on", async () => {
   const failures = [
     ["GET /accounts/*/containers/me", "Cloudflare's API is not well"],

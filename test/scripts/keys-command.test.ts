@@ -32,6 +32,8 @@ test.each([
   ["revoke 0199", { kind: "revoke", id: "0199" }],
   ["plan Ann gold", { kind: "plan", account: "Ann", plan: "gold" }],
   ["operator ann@example.com", { kind: "operator", email: "ann@example.com" }],
+  ["move Ann 2", { kind: "move", account: "Ann", database: 2 }],
+  ["stay Ann", { kind: "stay", account: "Ann" }],
   ["plan Ann paid", { kind: "plan", account: "Ann", plan: "paid" }],
   [
     "plan Ann trial --remote https://lathe.example",
@@ -56,6 +58,9 @@ test.each([
   ["rotate", "rotate needs the ID of a key"],
   ["rotate 0199 --overlap day", "--overlap takes seconds."],
   ["rotate 0199 --scopes read", "--scopes belongs to create."],
+  ["move Ann", "move needs the NAME of an account, and the number of one of the DATABASES."],
+  ["move Ann 0", "move needs the NAME of an account, and the number of one of the DATABASES."],
+  ["stay", "stay needs the NAME of an account that is being moved."],
   ["revoke", "revoke needs the ID of a key"],
   ["revoke one two", "Not a command: revoke one two."],
   ["operator", "operator needs the EMAIL of who is to be one."],

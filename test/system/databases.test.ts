@@ -1,0 +1,167 @@
+import { execFile } from "node:child_process"
+import { globSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
+import { toolEnvironment } from "../../scripts/local/environment.ts"
+import { startServiceProcess } from "../../scripts/local/service-process.ts"
+import type { ServiceProcess } from "../../scripts/local/service-process.ts"
+import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { openKeyedCall } from "./keyed-call.ts"
+import type { KeyedCall } from "./keyed-call.ts"
+import { startReceiver } from "./receiver.ts"
+import type { Receiver } from "./receiver.ts"
+
+const DATABASES = 4
+const SETTINGS = {
+  DATABASES: String(DATABASES),
+  MOVE_WAIT_SECONDS: "4",
+  SWEEP_SECONDS: "3",
+  ALLOWED_PRIVATE_HOSTS: "127.0.0.1",
+}
+const run = promisify(execFile)
+const listed = z.object({
+  accounts: z.tuple([z.object({ id: z.string(), database: z.number(), waiting_jobs: z.number() })]),
+})
+const accepted = z.looseObject({ command_id: z.string() })
+const command = z.looseObject({ status: z.string() })
+
+type Account = { name: string; id: string; database: number; call: KeyedCall }
+
+const opened = new AsyncDisposableStack()
+let service: ServiceProcess
+let receiver: Receiver
+/** One in each database, by its number. */
+const accounts = new Map<number, Account>()
+
+beforeAll(async () => {
+  receiver = opened.use(await startReceiver())
+  const { path: stateDir } = opened.use(await makeTempFolder("databases"))
+  service = await startServiceProcess({ stateDir, settings: SETTINGS, echoesErrors: true })
+  opened.use(service)
+  for (let made = 0; accounts.size < DATABASES; made += 1) {
+    const name = `spread-${made}`
+    const call = openKeyedCall(service, await service.makeKey(name, "paid"))
+    const { id, database } = await find(name)
+    accounts.set(database, { name, id, database, call })
+  }
+})
+
+afterAll(async () => await opened.disposeAsync())
+
+async function find(name: string) {
+  const headers = { authorization: `Bearer ${service.operator.token}` }
+  const answer = await fetch(`${service.origin}/operator/accounts?name=${name}`, { headers })
+  return listed.parse(await answer.json()).accounts[0]
+}
+
+function accountIn(database: number): Account {
+  const account = accounts.get(database)
+  if (!account) throw new Error(`no account is in database ${database}`)
+  return account
+}
+
+async function submit({ call, name }: Account, seconds = 1): Promise<Response> {
+  return await call("/commands", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      ffmpeg_command: `ffmpeg -f lavfi -i testsrc=size=64x64:rate=5 -t ${seconds} {{out_1}}`,
+      input_files: {},
+      output_files: { out_1: "out.mp4" },
+      webhook: `${receiver.origin}/${name}`,
+    }),
+  })
+}
+
+async function isOver({ call }: Account, id: string): Promise<string> {
+  return command.parse(await (await call(`/commands/${id}`)).json()).status
+}
+
+async function keys(line: string): Promise<string> {
+  const environment = { PORT: new URL(service.origin).port, STATE_DIR: service.stateDir }
+  const { stdout } = await run(process.execPath, ["scripts/keys.ts", ...line.split(" ")], {
+    env: { ...toolEnvironment(), ...environment },
+  })
+  return stdout.trim()
+}
+
+function toldOf({ name }: Account, id: string): number {
+  return receiver.received.filter(({ path, body }) => path === `/${name}` && body.includes(id))
+    .length
+}
+
+test("accounts of four databases have their jobs done and are told, each of its own", async () => {
+  expect(globSync(join(service.stateDir, "v3/d1/**/*.sqlite")).length).toBeGreaterThanOrEqual(4)
+  const ids = await Promise.all(
+    [...accounts.values()].map(async (account) => {
+      const answer = await submit(account)
+      expect(answer.status).toBe(202)
+      return { account, id: accepted.parse(await answer.json()).command_id }
+    }),
+  )
+  for (const { account, id } of ids) {
+    await expect.poll(async () => await isOver(account, id)).toBe("success")
+    await expect.poll(() => toldOf(account, id)).toBe(1)
+    for (const other of accounts.values()) {
+      if (other === account) continue
+      expect((await other.call(`/commands/${id}`)).status).toBe(404)
+    }
+  }
+})
+
+test("an account is moved while it is used, and everything it was promised is done", async () => {
+  const account = accountIn(2)
+  const ids: string[] = []
+  const statuses = new Set<number>()
+  let isMoved = false
+  async function use(): Promise<void> {
+    while (!isMoved) {
+      const answer = await submit(account)
+      statuses.add(answer.status)
+      const { data } = accepted.safeParse(await answer.json())
+      if (data) ids.push(data.command_id)
+      await sleep(200)
+    }
+  }
+  const using = use()
+  const said = await keys(`move ${account.name} 3`)
+  isMoved = true
+  await using
+  expect(said).toContain(`Account ${account.name} is in database 3.`)
+  expect([...statuses].filter((status) => ![202, 429, 503].includes(status))).toEqual([])
+  const last = await submit(account)
+  expect(last.status).toBe(202)
+  ids.push(accepted.parse(await last.json()).command_id)
+  for (const id of ids) {
+    await expect.poll(async () => await isOver(account, id)).toBe("success")
+    await expect.poll(() => toldOf(account, id)).toBe(1)
+  }
+  expect(await find(account.name)).toMatchObject({ id: account.id, database: 3, waiting_jobs: 0 })
+})
+
+test("an account that is deleted leaves nothing open in its database", async () => {
+  const { name, id, call } = accountIn(4)
+  const answer = await submit({ name, id, database: 4, call }, 600)
+  expect(answer.status).toBe(202)
+  const headers = { authorization: `Bearer ${service.operator.token}` }
+  const deleted = await fetch(`${service.origin}/operator/accounts/${id}`, {
+    method: "DELETE",
+    headers,
+  })
+  expect(deleted.status).toBe(200)
+  const jobId = accepted.parse(await answer.json()).command_id
+  await expect
+    .poll(() => receiver.received.filter(({ body }) => body.includes(jobId)).length)
+    .toBe(1)
+  expect((await call("/files")).status).toBe(401)
+})
+
+test("a service does not start with fewer databases than its accounts are in", async () => {
+  const { stateDir } = service
+  await service[Symbol.asyncDispose]()
+  const starting = startServiceProcess({ stateDir, settings: { ...SETTINGS, DATABASES: "2" } })
+  await expect(starting).rejects.toThrow(/accounts are in database \d: it may only rise/)
+})
