@@ -12,7 +12,10 @@ export type BackedUp = { copied: number; kept: number; removed: number; bytes: n
 /** A file that says that a folder holds a backup, which the next one may change. */
 const MARK = "lathe-backup.json"
 
-/** D1, then the list of R2's objects, then their bytes: so all that the copied rows name is copied. */
+/**
+ * D1, the database of keys first, which the others are copied from where they are missing something;
+ * then the list of R2's objects, then their bytes: so all that the copied rows name is copied.
+ */
 const DATABASES = ["v3/d1/**/*.sqlite", "v3/r2/**/*.sqlite"]
 
 /**
@@ -32,7 +35,11 @@ const BUSY_MS_MAX = 30_000
  * folder holds anything but a backup.
  */
 export async function backUp(stateDir: string, folder: string): Promise<BackedUp> {
-  const databases = DATABASES.flatMap((pattern) => globSync(pattern, { cwd: stateDir }))
+  const databases = DATABASES.flatMap((pattern) =>
+    globSync(pattern, { cwd: stateDir }).toSorted(
+      (one, other) => ofKeys(join(stateDir, other)) - ofKeys(join(stateDir, one)),
+    ),
+  )
   if (!databases.some((path) => path.startsWith("v3/d1/"))) {
     throw new CliError(`There is no service in ${stateDir}: set STATE_DIR to that of the service.`)
   }
@@ -40,8 +47,12 @@ export async function backUp(stateDir: string, folder: string): Promise<BackedUp
     throw new CliError(`${folder} is in ${stateDir} itself: name another folder.`)
   }
   openFolder(folder)
+  const begunAt = Date.now()
   const done: BackedUp = { copied: 0, kept: 0, removed: 0, bytes: 0 }
   for (const path of databases) count(done, await copyDatabase(stateDir, folder, path))
+  if (databases.some((path) => hasMoved(newName(folder, path), begunAt))) {
+    throw new CliError("An account is being moved to another database: try again once it is there.")
+  }
   const files = listFiles(stateDir).filter((path) => !LEFT_OUT.test(path))
   for (const path of files) count(done, await copyOther(stateDir, folder, path))
   for (const path of databases) await rename(newName(folder, path), join(folder, path))
@@ -51,6 +62,32 @@ export async function backUp(stateDir: string, folder: string): Promise<BackedUp
     done.removed += 1
   }
   return done
+}
+
+/** 1 for a database that has keys, else 0. */
+function ofKeys(path: string): number {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX })
+  try {
+    if (!database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'keys'").get()) return 0
+    return database.prepare("SELECT 1 FROM keys LIMIT 1").get() ? 1 : 0
+  } finally {
+    database.close()
+  }
+}
+
+/** Whether a copied database says that an account is on its way, or was since a moment. */
+function hasMoved(path: string, since: number): boolean {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    const named = "SELECT 1 FROM sqlite_master WHERE name = 'account_moves'"
+    if (!database.prepare(named).get()) return false
+    const isMoving = "state NOT IN ('moved', 'stayed') OR since >= ?"
+    return (
+      database.prepare(`SELECT 1 FROM account_moves WHERE ${isMoving}`).get(since) !== undefined
+    )
+  } finally {
+    database.close()
+  }
 }
 
 function openFolder(folder: string): void {

@@ -26,6 +26,7 @@ const listed = z.object({
   accounts: z.tuple([z.object({ id: z.string(), database: z.number(), waiting_jobs: z.number() })]),
 })
 const accepted = z.looseObject({ command_id: z.string() })
+const failed = z.object({ stdout: z.string(), stderr: z.string() })
 const command = z.looseObject({ status: z.string() })
 
 type Account = { name: string; id: string; database: number; call: KeyedCall }
@@ -33,17 +34,22 @@ type Account = { name: string; id: string; database: number; call: KeyedCall }
 const opened = new AsyncDisposableStack()
 let service: ServiceProcess
 let receiver: Receiver
+let copyDir: string
+const keyOf = new Map<string, string>()
 /** One in each database, by its number. */
 const accounts = new Map<number, Account>()
 
 beforeAll(async () => {
   receiver = opened.use(await startReceiver())
   const { path: stateDir } = opened.use(await makeTempFolder("databases"))
+  copyDir = opened.use(await makeTempFolder("databases-copy")).path
   service = await startServiceProcess({ stateDir, settings: SETTINGS, echoesErrors: true })
   opened.use(service)
   for (let made = 0; accounts.size < DATABASES; made += 1) {
     const name = `spread-${made}`
-    const call = openKeyedCall(service, await service.makeKey(name, "paid"))
+    const key = await service.makeKey(name, "paid")
+    const call = openKeyedCall(service, key)
+    keyOf.set(name, key)
     const { id, database } = await find(name)
     accounts.set(database, { name, id, database, call })
   }
@@ -88,6 +94,14 @@ async function keys(line: string): Promise<string> {
   return stdout.trim()
 }
 
+/** Makes a copy of the service as it runs; answers what was said of it. */
+async function backUp(): Promise<string> {
+  const env = { ...toolEnvironment(), STATE_DIR: service.stateDir }
+  const made = run("sh", ["scripts/run", "backup", copyDir], { env })
+  const { stdout, stderr } = await made.catch((error: unknown) => failed.parse(error))
+  return stdout + stderr
+}
+
 function toldOf({ name }: Account, id: string): number {
   return receiver.received.filter(({ path, body }) => path === `/${name}` && body.includes(id))
     .length
@@ -127,7 +141,9 @@ test("an account is moved while it is used, and everything it was promised is do
     }
   }
   const using = use()
-  const said = await keys(`move ${account.name} 3`)
+  const moving = keys(`move ${account.name} 3`)
+  await expect.poll(async () => await backUp()).toContain("An account is being moved")
+  const said = await moving
   isMoved = true
   await using
   expect(said).toContain(`Account ${account.name} is in database 3.`)
@@ -157,6 +173,26 @@ test("an account that is deleted leaves nothing open in its database", async () 
     .poll(() => receiver.received.filter(({ body }) => body.includes(jobId)).length)
     .toBe(1)
   expect((await call("/files")).status).toBe(401)
+})
+
+test("a copy of all databases that is made meanwhile has every account with what it did", async () => {
+  const account = accountIn(1)
+  const { id, database } = await find(account.name)
+  const answer = await submit(account)
+  const jobId = accepted.parse(await answer.json()).command_id
+  await expect.poll(async () => await isOver(account, jobId)).toBe("success")
+  expect(await backUp()).toContain("Copied")
+  const other = await startServiceProcess({ stateDir: copyDir, settings: SETTINGS })
+  opened.use(other)
+  for (const { call, name } of [account, accountIn(2), accountIn(3)]) {
+    const list = await call("/commands?limit=1")
+    const path = list.url.replace(service.origin, other.origin)
+    const copied = await fetch(path, { headers: { "x-api-key": keyOf.get(name) ?? "" } })
+    expect(await copied.text()).toBe((await list.text()).replaceAll(service.origin, other.origin))
+  }
+  const headers = { authorization: `Bearer ${other.operator.token}` }
+  const shown = await fetch(`${other.origin}/operator/accounts/${id}`, { headers })
+  expect(await shown.json()).toMatchObject({ database, waiting_jobs: 0 })
 })
 
 test("a service does not start with fewer databases than its accounts are in", async () => {
