@@ -67,3 +67,47 @@ export function tablesOf(state: CloudflareState): unknown[] {
   const rows = database?.sqlite.prepare("SELECT name FROM sqlite_master").all() ?? []
   return rows.map((row) => row["name"])
 }
+
+/** What a deployment has made at the stand-in, by names. */
+export function whatIsThere({
+  databases,
+  buckets,
+  queues,
+  applications,
+  worker,
+}: CloudflareStandIn) {
+  return {
+    databases: databases.map(({ name }) => name),
+    buckets: Object.fromEntries(
+      [...buckets].map(([name, rules]) => [name, rules.map(({ id }) => id)]),
+    ),
+    queues: queues.map(({ queue_name }) => queue_name),
+    applications: applications.map(({ name }) => name),
+    consumers: queues.map(({ consumers }) => consumers.length),
+    crons: worker?.crons,
+    secrets: [...(worker?.secrets.keys() ?? [])].toSorted(),
+  }
+}
+
+/** The plain settings of the Worker by name. */
+export function varsOf({ worker }: CloudflareStandIn): Record<string, string | undefined> {
+  const vars = worker?.bindings.filter(({ type }) => type === "plain_text") ?? []
+  return Object.fromEntries(vars.map(({ name, text }) => [name, text]))
+}
+
+/** What the first deployment makes. */
+export const EVERYTHING = {
+  databases: ["lathe"],
+  buckets: { "lathe-media": ["Default Multipart Abort Rule", "abort-unfinished-uploads"] },
+  queues: ["lathe-jobs", "lathe-webhooks", "lathe-jobs-dead", "lathe-webhooks-dead"],
+  applications: [
+    "lathe-media-runner",
+    "lathe-light-runner",
+    "lathe-fetch-runner",
+    "lathe-lookup-runner",
+    "lathe-speech-runner",
+  ],
+  consumers: [1, 1, 1, 1],
+  crons: [{ cron: "* * * * *" }],
+  secrets: ["LATHE_SECRET", "OPERATOR_TOKEN"],
+}

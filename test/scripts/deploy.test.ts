@@ -1,29 +1,13 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { startCloudflare, tablesOf } from "./cloudflare.ts"
+import { EVERYTHING, startCloudflare, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
 import { makeMachine, readAll } from "./deployment.ts"
 import type { Machine } from "./deployment.ts"
 
 // Each run starts wrangler several times.
 vi.setConfig({ testTimeout: 300_000 })
-
-const EVERYTHING = {
-  databases: ["lathe"],
-  buckets: { "lathe-media": ["Default Multipart Abort Rule", "abort-unfinished-uploads"] },
-  queues: ["lathe-jobs", "lathe-webhooks", "lathe-jobs-dead", "lathe-webhooks-dead"],
-  applications: [
-    "lathe-media-runner",
-    "lathe-light-runner",
-    "lathe-fetch-runner",
-    "lathe-lookup-runner",
-    "lathe-speech-runner",
-  ],
-  consumers: [1, 1, 1, 1],
-  crons: [{ cron: "* * * * *" }],
-  secrets: ["LATHE_SECRET", "OPERATOR_TOKEN"],
-}
 
 let cloudflare: CloudflareStandIn
 let machine: Machine
@@ -42,9 +26,9 @@ test("the first deployment makes everything once, the second changes nothing", a
   expect(first.output).toContain(`Lathe answers at ${cloudflare.origin}/v1.`)
   expect(first.output).toContain(`Settings: PUBLIC_ORIGIN=${cloudflare.origin}`)
   expect(first.exitCode).toBe(0)
-  expect(whatIsThere()).toEqual(EVERYTHING)
+  expect(whatIsThere(cloudflare)).toEqual(EVERYTHING)
   expect(tablesOf(cloudflare)).toContain("jobs")
-  expect(varsOf()).toMatchObject({ PUBLIC_ORIGIN: cloudflare.origin })
+  expect(varsOf(cloudflare)).toMatchObject({ PUBLIC_ORIGIN: cloudflare.origin })
 
   const before = { ...cloudflare.worker }
   cloudflare.calls.length = 0
@@ -104,7 +88,12 @@ test("what the operator keeps secret goes to the Worker as secrets, and stays un
   expect(cloudflare.worker?.secrets.get("FETCH_PROXY")).toBe(given.FETCH_PROXY)
   expect(cloudflare.worker?.secrets.get("S3_SOURCES")).toBe(given.S3_SOURCES)
   const files = [...readAll(machine.folder).values()]
-  for (const text of [first.output, machine.words(), JSON.stringify(varsOf()), ...files]) {
+  for (const text of [
+    first.output,
+    machine.words(),
+    JSON.stringify(varsOf(cloudflare)),
+    ...files,
+  ]) {
     expect(text).not.toContain("nobody-sees-this")
   }
   const emptied = await machine.run("deploy", [], { FETCH_PROXY: "", S3_SOURCES: "" })
@@ -124,7 +113,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
   }
   await machine.run("deploy", [], settings)
   const stayed = { PUBLIC_ORIGIN: cloudflare.origin, ...settings }
-  expect(varsOf()).toMatchObject(stayed)
+  expect(varsOf(cloudflare)).toMatchObject(stayed)
   expect(cloudflare.applications).toMatchObject([
     { max_instances: 3, configuration: { instance_type: "standard-4" } },
     { max_instances: 10, configuration: { instance_type: "basic" } },
@@ -135,16 +124,16 @@ test("settings stay until they are set anew or emptied, and size the containers"
   const secrets = new Map(cloudflare.worker?.secrets)
 
   await machine.run("deploy", [], { LINK_SECONDS: "90" })
-  expect(varsOf()).toMatchObject({ ...stayed, LINK_SECONDS: "90" })
+  expect(varsOf(cloudflare)).toMatchObject({ ...stayed, LINK_SECONDS: "90" })
   expect(cloudflare.applications[0]).toMatchObject({ max_instances: 3 })
 
   await machine.run("deploy", [], { RUN_SECONDS_MAX: "", RUNNER_INSTANCES: "" })
-  expect(varsOf()).toMatchObject({
+  expect(varsOf(cloudflare)).toMatchObject({
     PUBLIC_ORIGIN: cloudflare.origin,
     FETCH_INSTANCE_TYPE: "basic",
     LINK_SECONDS: "90",
   })
-  expect(varsOf()).not.toHaveProperty("RUN_SECONDS_MAX")
+  expect(varsOf(cloudflare)).not.toHaveProperty("RUN_SECONDS_MAX")
   expect(cloudflare.applications[0]).toMatchObject({ max_instances: 10 })
   expect(cloudflare.worker?.secrets).toEqual(secrets)
   expect(cloudflare.worker?.versionCount).toBe(3)
@@ -153,7 +142,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
 test("a region reaches all that is made, and replicas are as they are set", async () => {
   await machine.run("deploy", [], { REGION: "me", LATHE_NAME: "near" })
   expect(Object.fromEntries(cloudflare.places)).toEqual({ near: "eeur", "near-media": "eeur" })
-  expect(varsOf()).toMatchObject({ REGION: "me" })
+  expect(varsOf(cloudflare)).toMatchObject({ REGION: "me" })
   for (const application of cloudflare.applications) {
     expect(application).toMatchObject({ constraints: { regions: ["ME"] } })
   }
@@ -161,7 +150,7 @@ test("a region reaches all that is made, and replicas are as they are set", asyn
   const changed = await machine.run("deploy", [], { LATHE_NAME: "near", D1_REPLICAS: "disabled" })
   expect(changed.output).toContain("replicas of near: disabled")
   expect(cloudflare.databases[0]?.replicas).toBe("disabled")
-  expect(varsOf()).toMatchObject({ REGION: "me", D1_REPLICAS: "disabled" })
+  expect(varsOf(cloudflare)).toMatchObject({ REGION: "me", D1_REPLICAS: "disabled" })
   const refused = await machine.run("deploy", [], { REGION: "mars", LATHE_NAME: "near" })
   expect(refused.exitCode).not.toBe(0)
   expect(refused.output).toContain('REGION is "mars": expected one of wnam, enam')
@@ -182,7 +171,7 @@ test("databases are made and migrated as many as are wanted, and never fewer tha
   expect(fewer.exitCode).toBe(1)
   const again = await machine.run("deploy")
   expect(again.output).toContain("lathe-3 has every migration")
-  expect(varsOf()).toMatchObject({ DATABASES: "3" })
+  expect(varsOf(cloudflare)).toMatchObject({ DATABASES: "3" })
 })
 
 test("wherever Cloudflare fails, the step is named and the next run goes on", async () => {
@@ -209,7 +198,7 @@ test("wherever Cloudflare fails, the step is named and the next run goes on", as
   }
   cloudflare.failing = null
   expect(await machine.run("deploy")).toMatchObject({ exitCode: 0 })
-  expect(whatIsThere()).toEqual(EVERYTHING)
+  expect(whatIsThere(cloudflare)).toEqual(EVERYTHING)
   const { output } = await machine.run("keys", ["list", "--remote", cloudflare.origin])
   expect(output).toContain("ACCOUNT")
 })
@@ -238,7 +227,7 @@ test("a name and a domain of one's own reach everything that is made", async () 
   const environment = { LATHE_NAME: "cutter", LATHE_DOMAIN: "media.acme.invalid" }
   const { exitCode } = await machine.run("deploy", [], environment)
   expect(exitCode).toBe(0)
-  const { databases, buckets, queues, applications } = whatIsThere()
+  const { databases, buckets, queues, applications } = whatIsThere(cloudflare)
   expect(databases).toEqual(["cutter"])
   expect(Object.keys(buckets)).toEqual(["cutter-media"])
   expect(queues).toContain("cutter-webhooks-dead")
@@ -254,7 +243,7 @@ test("a name and a domain of one's own reach everything that is made", async () 
   const forgotten = await machine.run("deploy")
   expect(forgotten.exitCode).toBe(1)
   expect(forgotten.output).toContain('This machine has deployed "cutter"')
-  expect(whatIsThere().databases).toEqual(["cutter"])
+  expect(whatIsThere(cloudflare).databases).toEqual(["cutter"])
 })
 
 test("all that is missing is said at once, before anything is changed", async () => {
@@ -295,23 +284,3 @@ test.each([
   expect(output).not.toContain("    at ")
   expect(exitCode).toBe(1)
 })
-
-function whatIsThere() {
-  const { databases, buckets, queues, applications, worker } = cloudflare
-  return {
-    databases: databases.map(({ name }) => name),
-    buckets: Object.fromEntries(
-      [...buckets].map(([name, rules]) => [name, rules.map(({ id }) => id)]),
-    ),
-    queues: queues.map(({ queue_name }) => queue_name),
-    applications: applications.map(({ name }) => name),
-    consumers: queues.map(({ consumers }) => consumers.length),
-    crons: worker?.crons,
-    secrets: [...(worker?.secrets.keys() ?? [])].toSorted(),
-  }
-}
-
-function varsOf(): Record<string, string | undefined> {
-  const vars = cloudflare.worker?.bindings.filter(({ type }) => type === "plain_text") ?? []
-  return Object.fromEntries(vars.map(({ name, text }) => [name, text]))
-}

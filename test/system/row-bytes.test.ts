@@ -12,7 +12,7 @@ import { startService } from "./service.ts"
 
 const FLOWS = 30
 /** What an upload, a command and a webhook leave, in bytes of cells; pages that are not full add a sixth. */
-const BYTES_MAX = 3_450
+const BYTES_MAX = 3_750
 /** What ffprobe says of the film is at least as long, and of what the command makes of it, too. */
 const PROBE_LENGTH_MIN = 3_000
 

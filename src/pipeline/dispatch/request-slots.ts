@@ -14,8 +14,6 @@ const READY_MAX = 100
 /** A pool that owes slots says when it has them; until then a request changes nothing. */
 const OWING_MS = 4_000
 
-export type SlotRequests = ReturnType<typeof openSlotRequests>
-
 /**
  * Requests slots from the pools for the tasks of a queue. A pool that is slow, since it ends a
  * container first, holds up no other.
@@ -71,14 +69,12 @@ export function openSlotRequests(env: Env, queue: TaskQueue) {
      * task that got one, saved so. A call during a request to a pool has that one made again.
      */
     async request(accountId: string, start: (task: QueuedTask) => void): Promise<void> {
-      async function requestFromPool(pool: string): Promise<void> {
-        await repeaterOf(pool)(async () => {
-          for (const task of await requestOnce(accountId, pool)) start(task)
-        })
-      }
-      const pools = new Set([...queue.pools(), ...anew])
+      const pools = [...new Set([...queue.pools(), ...anew])]
       anew.clear()
-      await Promise.all([...pools].map(requestFromPool))
+      const asked = pools.map(async (pool) => {
+        await repeaterOf(pool)(async () => (await requestOnce(accountId, pool)).forEach(start))
+      })
+      await Promise.all(asked)
     },
   }
 }

@@ -3,7 +3,6 @@ import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import type { AppContext } from "../../http/request.ts"
 import { Problem } from "../../http/problem.ts"
-import { listDatabase } from "../../http/replica.ts"
 import { dayOf, readAccountUse } from "../../storage/account-limits.ts"
 import { listUsage } from "../../storage/usage.ts"
 import { accountRecord, usageRecord, viewAccount, viewUsage } from "./record.ts"
@@ -60,7 +59,7 @@ export const accountOperations: Operation[] = [
     },
     async handle(c, { days }) {
       const since = dayOf(Date.now() - (days - 1) * DAY_MS)
-      const used = await listUsage(listDatabase(c), { since, limit: ROWS_MAX })
+      const used = await listUsage(c.get("database"), { since, limit: ROWS_MAX })
       return { body: used.map(viewUsage) }
     },
   }),
