@@ -104,13 +104,13 @@ export async function listUncopied(env: DatabasesEnv, limit: number): Promise<st
 export async function copyPlans(env: DatabasesEnv): Promise<void> {
   const count = countDatabases(env)
   if (count === 1) return
-  const own = await directoryOf(env).select().from(plans)
+  const own = await directoryOf(env).select().from(plans).orderBy(plans.name)
   const others = Array.from({ length: count - 1 }, (_, at) => databaseAt(env, at + 2))
   await Promise.all(others.map(async (database) => await copyPlansTo(database, own)))
 }
 
 async function copyPlansTo(database: Database, own: OwnPlan[]): Promise<void> {
-  const copies = await database.select().from(plans)
+  const copies = await database.select().from(plans).orderBy(plans.name)
   const changed = own.filter((plan) => !copies.some((copy) => isSame(copy, plan)))
   const gone = copies.filter(({ name }) => !own.some((plan) => plan.name === name))
   if (changed.length === 0 && gone.length === 0) return

@@ -121,7 +121,7 @@ export async function findLeft(database: Database, accountId: string): Promise<L
         Boolean,
       ),
     })
-    .from(sql`(select 1)`)
+    .from(sql`json_each('[1]')`)
   return left ?? { openJobs: false, deliveries: false, rows: false }
 }
 

@@ -2,8 +2,10 @@ import { getTableColumns, getTableName, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import type { SQLiteTable } from "drizzle-orm/sqlite-core"
 import { z } from "zod"
+import { toHex } from "../crypto/hex.ts"
 import { runBatch } from "./database.ts"
 import type { Database, Statement } from "./database.ts"
+import { bytesOf } from "./packed-text.ts"
 import { accountPrefix } from "./objects.ts"
 import { accounts } from "./schema/accounts.ts"
 import type { MoveCursor } from "./schema/accounts.ts"
@@ -20,8 +22,10 @@ import { usageDays } from "./schema/usage.ts"
 /** Rows of which a table has some for each of a page of rows of another: by which column, and how these are named. */
 type Child = { table: SQLiteTable; by: string; of?: string }
 
-/** A table, the keys that its rows of an account are gone through by, and what belongs to these. */
+/** Rows of an account in a table, the keys of the index that they are gone through by, and what belongs to them. */
 type Unit = {
+  /** That of its table, but where a table has several. */
+  name?: string
   table: SQLiteTable
   keys: readonly string[]
   isOf: (accountId: string) => SQL
@@ -30,6 +34,15 @@ type Unit = {
 
 function byAccount(accountId: string): SQL {
   return sql`account_id = ${accountId}`
+}
+
+/** Files have an index of those that lists show, and one of the others, which say it in these words. */
+function isListed(accountId: string): SQL {
+  return sql`account_id = ${accountId} and source not in ('fetch', 'transcript') and (object_key is not null or source = 'import')`
+}
+
+function isUnlisted(accountId: string): SQL {
+  return sql`account_id = ${accountId} and (source in ('fetch', 'transcript') or (object_key is null and source <> 'import'))`
 }
 
 function below(column: string) {
@@ -46,7 +59,7 @@ const TASKS_OF = "select id from tasks where job_id in"
 const UNITS: readonly Unit[] = [
   {
     table: jobs,
-    keys: ["id"],
+    keys: ["kind", "state", "id"],
     isOf: byAccount,
     children: [
       { table: taskInputs, by: "task_id", of: TASKS_OF },
@@ -54,16 +67,17 @@ const UNITS: readonly Unit[] = [
       { table: tasks, by: "job_id" },
     ],
   },
-  { table: files, keys: ["rowid"], isOf: byAccount },
+  { table: files, keys: ["state", "id"], isOf: isListed },
+  { name: "unlisted files", table: files, keys: ["rowid"], isOf: isUnlisted },
   {
     table: deliveries,
-    keys: ["id"],
+    keys: ["state", "id"],
     isOf: byAccount,
     children: [{ table: deliveryTries, by: "delivery_id" }],
   },
   {
     table: uploads,
-    keys: ["object_key", "id"],
+    keys: ["object_key", "rowid"],
     isOf: below("object_key"),
     children: [{ table: uploadParts, by: "upload_id" }],
   },
@@ -74,7 +88,7 @@ const UNITS: readonly Unit[] = [
   { table: receiverOutages, keys: ["receiver"], isOf: byAccount },
 ]
 
-/** Names of the tables that go with an account. */
+/** Names of the tables that go with an account, one for each count of `countRows`. */
 export const ACCOUNT_TABLES: readonly string[] = UNITS.flatMap(({ table, children = [] }) =>
   [table, ...children.map((child) => child.table)].map(getTableName),
 )
@@ -83,7 +97,7 @@ const ROWS_OF_PAGE = 100
 /** Of the JSON of rows that one statement inserts; D1 takes 2 MB a value, in UTF-8. */
 const CHARACTERS_MAX = 500_000
 
-const row = z.record(z.string(), z.union([z.string(), z.number(), z.null()]))
+const row = z.record(z.string(), z.union([z.string(), z.number(), z.null(), bytesOf]))
 type Row = z.infer<typeof row>
 
 /** An account, and the database that its rows are copied to or removed from. */
@@ -112,7 +126,7 @@ export async function copyPage(
     to.sql,
     sets.flatMap(([table, some]) => insertRows(to, table, some)),
   )
-  return { table: getTableName(unit.table), after: unit.keys.map((key) => last[key] ?? "") }
+  return { table: nameOf(unit), after: unit.keys.map((key) => keyOf(last, key)) }
 }
 
 /**
@@ -138,7 +152,7 @@ export async function removePage(
     ),
     place.sql.delete(table).where(sql`${some} and ${isElsewhere}`),
   ])
-  return { table: getTableName(table), after: [] }
+  return { table: nameOf(unit), after: [] }
 }
 
 /** Removes what an account is yet to lose in the bucket and what is on its way there, from where it leaves. */
@@ -164,14 +178,18 @@ export async function countRows(database: Database, accountId: string): Promise<
 }
 
 function unitOf(cursor: MoveCursor | null): Unit {
-  const unit = UNITS.find(({ table }) => cursor === null || getTableName(table) === cursor.table)
+  const unit = UNITS.find((each) => cursor === null || nameOf(each) === cursor.table)
   if (!unit) throw new Error(`no rows of accounts are in ${cursor?.table}`)
   return unit
 }
 
 function nextUnit(unit: Unit): MoveCursor | null {
   const next = UNITS[UNITS.indexOf(unit) + 1]
-  return next ? { table: getTableName(next.table), after: [] } : null
+  return next ? { table: nameOf(next), after: [] } : null
+}
+
+function nameOf({ name, table }: Unit): string {
+  return name ?? getTableName(table)
 }
 
 type Page = {
@@ -194,10 +212,15 @@ function pageOf({ keys, isOf }: Unit, accountId: string, cursor: MoveCursor | nu
 
 function upTo({ keys }: Unit, condition: SQL, last: Row): SQL {
   const values = sql.join(
-    keys.map((key) => sql`${last[key] ?? ""}`),
+    keys.map((key) => sql`${keyOf(last, key)}`),
     sql`, `,
   )
   return sql`${condition} and (${sql.raw(keys.join(", "))}) <= (${values})`
+}
+
+function keyOf(of: Row, key: string): string | number {
+  const { [key]: value } = of
+  return typeof value === "string" || typeof value === "number" ? value : ""
 }
 
 function ofChild({ by, of }: Child, ids: SQL): SQL {
@@ -227,7 +250,7 @@ function columnsOf(table: SQLiteTable): string[] {
 function insertRows(place: Place, table: SQLiteTable, rows: Row[]): Statement[] {
   const names = Object.values(getTableColumns(table)).map(({ name }) => name)
   const values = rows.map((each) => names.map((name) => each[name] ?? null))
-  const taken = sql.raw(names.map((_, at) => `value ->> ${at}`).join(", "))
+  const taken = sql.raw(names.map((_, at) => takenAt(at)).join(", "))
   return chunksOf(values).map((some) => {
     const [only = []] = some
     const own = sql.join(
@@ -237,9 +260,21 @@ function insertRows(place: Place, table: SQLiteTable, rows: Row[]): Statement[] 
     const source =
       some.length === 1
         ? sql`select ${own} where ${isNotAt(place)}`
-        : sql`select ${taken} from json_each(${JSON.stringify(some)}) where ${isNotAt(place)}`
+        : sql`select ${taken} from json_each(${toJson(some)}) where ${isNotAt(place)}`
     return place.sql.insert(table).select(source).onConflictDoNothing()
   })
+}
+
+/** JSON in which bytes are an object with their hexadecimal digits. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    return each instanceof Uint8Array ? { bytes: toHex(each) } : each
+  })
+}
+
+/** What such JSON of a row has at an index, as a value of SQL. */
+function takenAt(at: number): string {
+  return `iif(json_type(value, '$[${at}]') = 'object', unhex(value ->> '$[${at}].bytes'), value ->> ${at})`
 }
 
 /** Groups that are not too long for a statement; a row that is alone goes by values of its own. */
@@ -247,7 +282,7 @@ function chunksOf<Value>(values: Value[]): Value[][] {
   const chunks: Value[][] = []
   let characters = Infinity
   for (const value of values) {
-    const { length } = JSON.stringify(value)
+    const { length } = toJson(value)
     characters += length
     if (characters > CHARACTERS_MAX) {
       chunks.push([])

@@ -36,10 +36,10 @@ export function databaseOf(env: DatabasesEnv, accountId: string): AccountDatabas
  * The same as the nearest replica has it: as it was a moment ago, and never to write. Which reads may be
  * so old stands in docs/architecture.md.
  */
-export function replicaOf(env: DatabasesEnv, accountId: string): AccountDatabase {
-  const isOne = countDatabases(env) === 1
-  const nearest = isOne ? sessionOf(env.DB) : placedDatabase(env, accountId, sessionOf)
-  return { accountId, sql: drizzle(nearest) }
+export function replicaOf(env: DatabasesEnv, accountId: string): AccountDatabases {
+  const directory = drizzle(sessionOf(env.DB))
+  if (countDatabases(env) === 1) return { accountId, sql: directory, directory }
+  return { accountId, directory, sql: drizzle(placedDatabase(env, accountId, sessionOf)) }
 }
 
 /** A session of a database in its place: what it does not have is the database's own. */

@@ -72,7 +72,7 @@ export async function sumStorage(database: Database): Promise<{ bytes: number; a
 export async function databaseBytes(env: DatabasesEnv): Promise<number | null> {
   const numbers = Array.from({ length: countDatabases(env) }, (_, at) => at + 1)
   const answers = await Promise.all(
-    numbers.map((database) => bindingOf(env, database).prepare("select 1").run()),
+    numbers.map((database) => bindingOf(env, database).prepare("select 1").bind().run()),
   )
   const sizes = answers.flatMap(({ meta }) => meta.size_after ?? [])
   return sizes.length > 0 ? Math.max(...sizes) : null
