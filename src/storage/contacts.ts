@@ -1,8 +1,10 @@
-import { desc, eq } from "drizzle-orm"
+import { and, eq, sql } from "drizzle-orm"
 import { directoryOf } from "./database.ts"
 import type { AccountDatabase } from "./database.ts"
 import type { Env } from "../env.ts"
+import { isOnPage } from "./paging.ts"
 import { jobs } from "./schema/jobs.ts"
+import { STATES } from "./schema/states.ts"
 import { users } from "./schema/users.ts"
 
 /** The address of an account's user; null for an account without one. */
@@ -20,11 +22,10 @@ export async function findLastOrigin({
   accountId,
   sql: database,
 }: AccountDatabase): Promise<string | null> {
+  const where = and(eq(jobs.accountId, accountId), sql`kind <> 'metadata'`)
   const [row] = await database
     .select({ origin: jobs.origin })
     .from(jobs)
-    .where(eq(jobs.accountId, accountId))
-    .orderBy(desc(jobs.id))
-    .limit(1)
+    .where(isOnPage(jobs, STATES, { where, page: { limit: 1, offset: 0 } }))
   return row?.origin ?? null
 }

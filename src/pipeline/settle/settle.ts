@@ -167,7 +167,7 @@ export async function transitionJob(
 /** The job as the claim of a run found it; null where that is not known. */
 async function claimedJob(env: Env, run: TaskRun): Promise<JobSnapshot | null> {
   try {
-    return await env.DISPATCHER.getByName(run.accountId).claimedJob(run.taskId)
+    return await dispatcherOf(env, run.accountId).claimedJob(run.taskId)
   } catch (error) {
     logError("settle.dispatcher_lost", { job_id: run.jobId, error: String(error) })
     return null
