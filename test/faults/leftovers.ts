@@ -65,11 +65,13 @@ function leftInBucket(bed: Bed): string[] {
        union select bundle_object_key from files
        union select request_object_key from jobs union select result_object_key from jobs
        union select work_object_key from tasks union select result_object_key from tasks
-       union select body_object_key from deliveries
-       union select rtrim(object_key, 'media') || 'members/' || (value ->> 'name')
-       from files, json_each(files.bundle, '$.members')`,
+       union select body_object_key from deliveries`,
     ).map((row) => row["name"]),
   )
+  const bundles = read(
+    databasePath(bed),
+    "select rtrim(object_key, 'media') || 'members/' as name from files where bundle is not null",
+  ).map((row) => String(row["name"]))
   const [bucket] = storePaths(bed, "r2")
   if (bucket === undefined) return []
   const objects = read(bucket, "select key as name from _mf_objects")
@@ -77,7 +79,10 @@ function leftInBucket(bed: Bed): string[] {
   return [
     ...objects
       .filter((row) => !owned.has(row["name"]))
-      .map((row) => `object ${String(row["name"])}`),
+      .map((row) => String(row["name"]))
+      // What a bundle consists of stands in an object of its own, and lies below one prefix.
+      .filter((name) => !bundles.some((prefix) => name.startsWith(prefix)))
+      .map((name) => `object ${name}`),
     ...uploads.map((row) => `multipart upload of ${String(row["name"])}`),
   ]
 }
