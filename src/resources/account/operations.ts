@@ -3,6 +3,7 @@ import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import type { AppContext } from "../../http/request.ts"
 import { Problem } from "../../http/problem.ts"
+import { listDatabase } from "../../http/replica.ts"
 import { dayOf, readAccountUse } from "../../storage/account-limits.ts"
 import { listUsage } from "../../storage/usage.ts"
 import { accountRecord, usageRecord, viewAccount, viewUsage } from "./record.ts"
@@ -59,7 +60,9 @@ export const accountOperations: Operation[] = [
     },
     async handle(c, { days }) {
       const since = dayOf(Date.now() - (days - 1) * DAY_MS)
-      const used = await listUsage(c.get("database"), { since, limit: ROWS_MAX })
+      const { directory } = c.get("database")
+      const own = { ...listDatabase(c), directory }
+      const used = await listUsage(own, { since, limit: ROWS_MAX })
       return { body: used.map(viewUsage) }
     },
   }),
