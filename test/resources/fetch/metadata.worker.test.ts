@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest"
 import type { FailureCode } from "../../../src/contract/failure.ts"
 import { cancelJob } from "../../../src/pipeline/jobs/cancel.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { databaseOf } from "../../../src/storage/database.ts"
+import { listJobs } from "../../../src/storage/jobs.ts"
 import { accountOf } from "../../support/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
@@ -36,10 +38,17 @@ function post(url: unknown): Promise<Response> {
 }
 
 async function jobsOf(url: string): Promise<{ id: string; state: string }[]> {
-  const jobs = env.DB.prepare(
-    "select jobs.id, jobs.state from jobs join tasks on tasks.job_id = jobs.id where jobs.account_id = ? and jobs.kind = 'metadata' and work ->> 'url' = ?",
+  const page = { limit: 100, offset: 0 }
+  const jobs = await listJobs(databaseOf(env, accountId), { kind: "metadata" }, page)
+  // A job that is over says in its result whose it was, and an open one in its task.
+  const open = env.DB.prepare(
+    "select job_id from tasks where account_id = ? and work ->> 'url' = ?",
   )
-  return (await jobs.bind(accountId, url).all<{ id: string; state: string }>()).results
+  const { results } = await open.bind(accountId, url).all<{ job_id: string }>()
+  const ids = new Set(results.map((row) => row.job_id))
+  return jobs.filter((job) => {
+    return ids.has(job.id) || JSON.stringify(job.result).includes(JSON.stringify(url))
+  })
 }
 
 /** The lookup of a URL that is under way. */
