@@ -105,10 +105,11 @@ export type Readers = { open: OpenTask[]; isWhole: boolean }
 /** Those of some tasks that are open, and tasks that read the files of their jobs. */
 export async function listOpenAndReaders(
   database: AccountDatabase,
-  ids: readonly string[],
+  { ids, jobIds: ended }: { ids: readonly string[]; jobIds: readonly string[] },
 ): Promise<Readers> {
   const given = JSON.stringify(ids)
-  const jobIds = sql`select job_id from ${tasks} where id in (select value from json_each(${given}))`
+  // A job that is over has no rows of tasks any more.
+  const jobIds = sql`select value from json_each(${JSON.stringify(ended)}) union all select job_id from ${tasks} where id in (select value from json_each(${given}))`
   const fileIds = sql`select id from ${files} where job_id in (${jobIds})`
   return await selectReaders(
     database,

@@ -35,7 +35,7 @@ const ASKED: [string, string, (own: AccountDatabase) => Promise<unknown>][] = [
   [
     "tasks that wait for what others make",
     "task_inputs_of_file",
-    (own) => listOpenAndReaders(own, [newId()]),
+    (own) => listOpenAndReaders(own, { ids: [newId()], jobIds: [newId()] }),
   ],
   ["tasks that wait for files", "task_inputs_of_file", (own) => listReaders(own, [newId()])],
   ["inputs that are lost", "sqlite_autoindex_task_inputs_1", (own) => listLostInputs(own, newId())],

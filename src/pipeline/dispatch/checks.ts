@@ -2,7 +2,7 @@ import type { Env } from "../../env.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { listOpenAndReaders, listOpenTasks, listReaders } from "../../storage/open-tasks.ts"
 import type { OpenTask, Readers } from "../../storage/open-tasks.ts"
-import type { TaskQueue } from "../../storage/task-queue.ts"
+import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
 import { adoptNext } from "./adopt.ts"
 import { expireJobs } from "./expire.ts"
 import type { openJobNotes } from "./job-notes.ts"
@@ -82,10 +82,14 @@ function openLooks(env: Env, queue: TaskQueue, { walks, notes, remove, onReconci
     /** Looks at tasks that ended, some of them maybe, and at those that wait for files of their jobs. */
     async lookAfter(
       accountId: string,
-      { ids, unsure, killed }: { ids: string[]; unsure: string[]; killed: boolean },
+      ended: { ids: string[]; ending: QueuedTask[]; over: boolean; killed: boolean },
     ): Promise<void> {
+      const { ending, over, killed } = ended
+      const unsure = over ? [] : ending.map(({ id }) => id)
+      const ids = [...ended.ids, ...unsure]
+      const jobIds = ending.map(({ jobId }) => jobId)
       if (ids.length === 0 || !queue.hasBlocked()) return await look(accountId, unsure, killed)
-      const readers = await listOpenAndReaders(databaseOf(env, accountId), [...ids, ...unsure])
+      const readers = await listOpenAndReaders(databaseOf(env, accountId), { ids, jobIds })
       removeClosed(unsure, readers.open, killed)
       await reconcileReaders(accountId, readers)
     },

@@ -113,8 +113,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (over) this.#remove(id, killed)
       else this.#watchers.mayBeOver(jobId)
     }
-    const unsure = over ? [] : ending.map(({ id }) => id)
-    await this.#checks.lookAfter(accountId, { ids, unsure, killed })
+    await this.#checks.lookAfter(accountId, { ids, ending, over, killed })
     this.#pump(accountId)
   }
 
@@ -227,10 +226,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   /** A task is over, and its job and those that wait for its files may be so too. */
-  async #leave(accountId: string, { id, jobId }: QueuedTask): Promise<void> {
-    this.#remove(id, false)
-    const others = this.#queue.ofJob(jobId).map((other) => other.id)
-    await this.#checks.lookAfter(accountId, { ids: [id], unsure: others, killed: true })
+  async #leave(accountId: string, task: QueuedTask): Promise<void> {
+    this.#remove(task.id, false)
+    const ending = [task, ...this.#queue.ofJob(task.jobId)]
+    await this.#checks.lookAfter(accountId, { ids: [task.id], ending, over: false, killed: true })
   }
 
   async #checkLeases(accountId: string): Promise<void> {
