@@ -1,6 +1,5 @@
-import { build } from "esbuild"
 import { z } from "zod"
-import { onlyFile } from "./programs.ts"
+import { bundleModule } from "./programs.ts"
 
 const OBJECTS = "d1:db"
 const CLASS_NAME = "D1DatabaseObject"
@@ -32,23 +31,10 @@ export type D1Bundle = { object: string; binding: string; inputs: string[] }
 /** Bundles the object that has a database, and the module that makes a binding to it. */
 export async function bundleD1(objectPath = "scripts/local/d1/database.ts"): Promise<D1Bundle> {
   const paths = [objectPath, "scripts/local/d1/binding.ts"]
-  const [object, made] = await Promise.all(paths.map(bundle))
+  const [object, made] = await Promise.all(paths.map(bundleModule))
   if (!object || !made) throw new Error("esbuild wrote nothing")
   const inputs = [...object.inputs, ...made.inputs]
   return { object: object.contents, binding: made.contents, inputs }
-}
-
-async function bundle(path: string) {
-  const built = await build({
-    entryPoints: [path],
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: "esm",
-    target: "es2024",
-    logLevel: "warning",
-  })
-  return onlyFile(built)
 }
 
 /**

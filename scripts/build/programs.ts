@@ -23,6 +23,21 @@ export async function bundleProgram(entryPath: string): Promise<Bundle> {
   )
 }
 
+/** A module of workerd's own side as one ES module, which imports nothing of the platform. */
+export async function bundleModule(entryPath: string): Promise<Bundle> {
+  return onlyFile(
+    await build({
+      entryPoints: [entryPath],
+      bundle: true,
+      write: false,
+      metafile: true,
+      format: "esm",
+      target: "es2024",
+      logLevel: "warning",
+    }),
+  )
+}
+
 /** Paths of the project's own files that a module and what it imports are made of. */
 export async function listSources(entryPath: string): Promise<string[]> {
   const built = await build({ ...forNode, entryPoints: [entryPath], packages: "external" })

@@ -1,6 +1,5 @@
-import { build } from "esbuild"
 import { z } from "zod"
-import { onlyFile } from "./programs.ts"
+import { bundleModule } from "./programs.ts"
 import type { Bundle } from "./programs.ts"
 
 /** Name of the module that makes the binding. */
@@ -23,16 +22,7 @@ const captured = z.looseObject({
 
 /** Bundles the module that makes a rate limit binding. */
 export async function bundleRateLimit(): Promise<Bundle> {
-  const built = await build({
-    entryPoints: ["scripts/local/rate-limit.ts"],
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: "esm",
-    target: "es2024",
-    logLevel: "warning",
-  })
-  return onlyFile(built)
+  return await bundleModule("scripts/local/rate-limit.ts")
 }
 
 /**
