@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
+import type { Failure } from "../src/contract/failure.ts"
 import type { Operation } from "../src/http/operation.ts"
 import { OPERATIONS } from "../src/operations.ts"
 import { sweep } from "../src/pipeline/upkeep/sweep.ts"
@@ -14,6 +15,7 @@ import { startTinyRunner } from "./support/tiny-runner.ts"
 
 const NAME = "many jobs"
 const JOBS = 100_000
+const OF_OTHERS: Failure = { code: "command_failed", message: "not of this test", lines: [] }
 const OF_STATES = { waiting: 5, failed: 20 }
 /** The upkeep looks at so many files at once. */
 const ROWS_READ_MAX = 3_000
@@ -76,8 +78,11 @@ describe("of an account with 100,000 jobs", () => {
 
   it("an upload and a command read few rows from their creates to their ends", async () => {
     const caller = await makeCaller(NAME)
-    startTinyRunner(async ({ work: { kind } }) => {
+    startTinyRunner(async ({ work: { kind, outputs: declared = [] } }) => {
       if (kind === "probe") return { result: probed }
+      // Jobs of the tests before come to the runner too.
+      const isThis = kind === "command" && declared.some(({ key }) => key === "out_1")
+      if (!isThis) return { failure: OF_OTHERS }
       const outputs = [{ key: "out_1", size_bytes: 1, content_type: "video/mp4" }]
       return { outputs: { out_1: "x" }, result: { kind, outputs } }
     })

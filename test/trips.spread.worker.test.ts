@@ -13,7 +13,7 @@ it("trips to four databases are those to one, but for a look at what has moved o
   const body = JSON.stringify(commandRequest(file.id))
   const headers = { "content-type": "application/json" }
   // What is known of moves counts for a quarter of a second in these tests, and ten seconds else.
-  await scheduler.wait(300)
+  const waiting = await countTrips(async () => await scheduler.wait(300))
   let path = ""
   const accepting = await countTrips(async () => {
     const answer = await caller.call("/commands", { method: "POST", headers, body })
@@ -28,5 +28,6 @@ it("trips to four databases are those to one, but for a look at what has moved o
   })
   expect(looking.filter((trip) => trip === "select jobs")).toHaveLength(5)
   expect(looking.filter((trip) => trip === "select files").length).toBeLessThanOrEqual(2)
-  expect(accepting.concat(looking)).toContain(MOVES)
+  // Upkeep may have looked just before the create does.
+  expect([...waiting, ...accepting, ...looking]).toContain(MOVES)
 })

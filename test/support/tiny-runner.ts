@@ -1,13 +1,14 @@
 import { env } from "cloudflare:workers"
 import { vi } from "vitest"
+import type { Failure } from "../../src/contract/failure.ts"
 import { BOOT_HEADER, runnerHeaders } from "../../src/contract/protocol.ts"
 import { taskOrder } from "../../src/contract/task.ts"
 import type { TaskOrder } from "../../src/contract/task.ts"
 import { ask } from "./caller.ts"
 import { BOOT } from "./bundle.ts"
 
-/** What a task comes to: the bytes of its outputs by key, and the result of its last report. */
-export type Done = { outputs?: Record<string, string>; result: object }
+/** What a task comes to: the bytes of its outputs by key and its result, or why it failed. */
+export type Done = { outputs?: Record<string, string>; result: object } | { failure: Failure }
 
 /** Where webhooks are taken that a tiny runner's service sends. */
 export const RECEIVER = "https://receiver.example/told"
@@ -31,7 +32,12 @@ export function startTinyRunner(work: (order: TaskOrder) => Promise<Done>): void
 async function run(order: TaskOrder, work: (order: TaskOrder) => Promise<Done>): Promise<void> {
   await report(order, { kind: "started" })
   for (const { key } of order.inputs) await (await callIo(order, `/inputs/${key}`)).arrayBuffer()
-  const { outputs = {}, result } = await work(order)
+  const done = await work(order)
+  if ("failure" in done) {
+    await report(order, { kind: "failed", processing_seconds: 0.1, blame: "caller", ...done })
+    return
+  }
+  const { outputs = {}, result } = done
   for (const [key, body] of Object.entries(outputs)) {
     await callIo(order, `/outputs/${key}`, {
       method: "PUT",
