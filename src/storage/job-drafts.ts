@@ -1,3 +1,5 @@
+import { getTableColumns } from "drizzle-orm"
+import { z } from "zod"
 import type { TaskSecrets, TaskWork } from "../contract/task.ts"
 import { hasKeyShape } from "../crypto/api-key.ts"
 import { newId } from "../ids.ts"
@@ -9,7 +11,9 @@ import { insertIdempotency } from "./idempotency.ts"
 import type { Idempotency } from "./idempotency.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
+import type { FileWithJob } from "./files.ts"
 import { jobs } from "./schema/jobs.ts"
+import type { Job } from "./schema/jobs.ts"
 import { insertLookup } from "./metadata-lookups.ts"
 import type { NewLookup } from "./metadata-lookups.ts"
 import { isFinal } from "./schema/states.ts"
@@ -183,6 +187,31 @@ export async function createJob(
   ]
   const taken = [draft.uploadId ?? [], (draft.valueUploads ?? []).map(({ id }) => id)].flat()
   await runBatch(sql, [...statements, ...takeUploads(database, taken)])
+}
+
+const fileRow = z.custom<File>()
+const jobRow = z.custom<Job>()
+
+/** The file of a draft that brings one in, and its job, as `createJob` writes them. */
+export function draftedFile(
+  accountId: string,
+  { job, files: [file] }: JobDraft,
+  creator: Creator,
+): FileWithJob | null {
+  if (!file) return null
+  return {
+    file: fileRow.parse({ ...emptyRow(getTableColumns(files)), ...file, accountId }),
+    job: jobRow.parse({ ...emptyRow(getTableColumns(jobs)), ...job, ...creator, accountId }),
+    expiresAt: null,
+  }
+}
+
+/** A row of which nothing was set. */
+function emptyRow(columns: Record<string, { default: unknown }>): Record<string, unknown> {
+  const entries = Object.entries(columns)
+  return Object.fromEntries(
+    entries.map(([name, column]) => [name, column.default ?? null] as const),
+  )
 }
 
 /** The row of a job, which admits it, and its place in what the account used that day. */

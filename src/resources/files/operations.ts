@@ -58,11 +58,15 @@ const upload = operation({
     "unsupported_media_type",
   ],
   async handle(c) {
-    const { jobId: id, replayed } = await createFile(c)
-    const found = await find(c, id, preferredWaitMs(c), !replayed)
+    const { jobId: id, replayed, made } = await createFile(c)
+    const waitMs = preferredWaitMs(c)
+    const headers = { location: locationOf(c, fileKind, id) }
+    // Who does not wait is answered without another look at D1.
+    if (made && !waitMs) return { body: viewFile(baseUrl(c), made, null), headers }
+    const found = await find(c, id, waitMs, !replayed)
     if (!found) throw notFound("file")
     const whole = await wholeFound(c, found)
-    return { body: await view(c, whole), headers: { location: locationOf(c, fileKind, id) } }
+    return { body: await view(c, whole), headers }
   },
 })
 
