@@ -41,6 +41,9 @@ function insteadOf(program: string): string {
   return "; what ffprobe says of a file stands in its record, as GET /v1/files/{id} answers it"
 }
 
+/** What stands for itself, by the quote that it stands in. */
+const PLAIN = { "": /[^\s'"\\]+/y, "'": /[^']+/y, '"': /[^"\\]+/y }
+
 /** A command line split into words, or a sentence that says why it cannot be. */
 type Split = { words: string[] } | { error: string }
 
@@ -55,18 +58,23 @@ export function splitWords(line: string): Split {
   let quote: "'" | '"' | null = null
   const source = line.replaceAll("\\\r\n", "\\\n").replace(/\{\{\s*([^{}\s]+)\s*\}\}/g, "{{$1}}")
   for (let at = 0; at < source.length; at += 1) {
+    const plain = PLAIN[quote ?? ""]
+    plain.lastIndex = at
+    const [run] = plain.exec(source) ?? []
+    if (run !== undefined) {
+      word = (word ?? "") + run
+      at = plain.lastIndex - 1
+      continue
+    }
     const character = source.charAt(at)
     const next = source.charAt(at + 1)
-    if (quote === "'") {
-      if (character === "'") quote = null
-      else word += character
+    if (character === quote) {
+      quote = null
     } else if (character === "\\" && next === "") {
       return { error: "it ends with a lone backslash" }
     } else if (character === "\\" && (quote === null || '$`"\\\n'.includes(next))) {
       if (next !== "\n") word = (word ?? "") + next
       at += 1
-    } else if (character === quote) {
-      quote = null
     } else if (quote === null && (character === "'" || character === '"')) {
       quote = character
       word ??= ""
