@@ -31,34 +31,49 @@ export function didYouMean(
 }
 
 function withoutMarks(name: string): string {
-  return name.toLowerCase().replace(/[-_]/g, "")
+  const small = name.toLowerCase()
+  return /[-_]/.test(small) ? small.replace(/[-_]/g, "") : small
 }
 
-/** Letters to insert, take out, replace or swap with the next one; `most` where it is as many. */
+/** Of names of `LENGTH_MAX` and half as many letters, each of which may be two as a small one. */
+const ROW_LENGTH = 4 * LENGTH_MAX
+/** Rows that `countEdits` fills anew each time. */
+const rows = {
+  before: new Uint8Array(ROW_LENGTH),
+  last: new Uint8Array(ROW_LENGTH),
+  line: new Uint8Array(ROW_LENGTH),
+}
+
+/**
+ * Letters to insert, take out, replace or swap with the next one; `most` where it is as many. Only
+ * places are looked at that are less than so many apart, since no others can be so near.
+ */
 function countEdits(one: string, other: string, most: number): number {
-  let before: number[] = []
-  let last = Array.from({ length: other.length + 1 }, (_, place) => place)
+  if (Math.abs(one.length - other.length) >= most) return most
+  let { before, last, line } = rows
+  for (let place = 0; place <= other.length; place += 1) last[place] = place
   for (let row = 1; row <= one.length; row += 1) {
-    const line = [row]
-    for (let place = 1; place <= other.length; place += 1) {
-      const isSame = one[row - 1] === other[place - 1]
-      const isSwap =
-        row > 1 &&
-        place > 1 &&
-        one[row - 1] === other[place - 2] &&
-        one[row - 2] === other[place - 1]
-      line.push(
-        Math.min(
-          (last[place] ?? most) + 1,
-          (line[place - 1] ?? most) + 1,
-          (last[place - 1] ?? most) + (isSame ? 0 : 1),
-          isSwap ? (before[place - 2] ?? most) + 1 : most,
-        ),
-      )
+    const from = Math.max(1, row - most + 1)
+    const to = Math.min(other.length, row + most - 1)
+    const letter = one.charCodeAt(row - 1)
+    const letterBefore = row > 1 ? one.charCodeAt(row - 2) : -1
+    let left = from === 1 ? row : most
+    let least = left
+    line[from - 1] = left
+    if (to < other.length) line[to + 1] = most
+    for (let place = from; place <= to; place += 1) {
+      const otherLetter = other.charCodeAt(place - 1)
+      let edits = (last[place - 1] ?? most) + (letter === otherLetter ? 0 : 1)
+      edits = Math.min(edits, left + 1, (last[place] ?? most) + 1)
+      if (letterBefore === otherLetter && place > 1 && letter === other.charCodeAt(place - 2)) {
+        edits = Math.min(edits, (before[place - 2] ?? most) + 1)
+      }
+      line[place] = edits
+      left = edits
+      if (edits < least) least = edits
     }
-    if (Math.min(...line) >= most) return most
-    before = last
-    last = line
+    if (least >= most) return most
+    ;[before, last, line] = [last, line, before]
   }
-  return Math.min(last.at(-1) ?? most, most)
+  return Math.min(last[other.length] ?? most, most)
 }
