@@ -9,6 +9,7 @@ import { checkByFacts } from "./facts/check-command.ts"
 import type { Known } from "./facts/known.ts"
 import { checkCommand } from "./policy/check.ts"
 import type { FileUse } from "./policy/file-names.ts"
+import { firstFaults } from "./policy/refusal.ts"
 import type { Refusal } from "./policy/refusal.ts"
 import type { Terms } from "./policy/terms.ts"
 import { judgeSeeks } from "./seeks.ts"
@@ -36,7 +37,7 @@ export function judgeScript(
     ...misnamed,
     ...unreadable,
     ...(areKeysKnown ? judgeKeys(readable, script) : []),
-    ...readable.flatMap(({ field, words }, place) => {
+    ...firstFaults(readable.entries(), ([place, { field, words }]) => {
       const areNamed = misnamed.length === 0
       const isFirst = place === 0 && unreadable.length === 0
       const found = refusals(words, names, {

@@ -1,6 +1,7 @@
 import { PLACEHOLDER, substitute } from "../../contract/tasks/command.ts"
 import { didYouMean } from "../../suggest.ts"
 import type { CommandFault } from "./fault-codes.ts"
+import { REFUSALS_MAX } from "./policy/refusal.ts"
 import type { Script } from "./script.ts"
 
 /** What is wrong with the keys that commands name: unknown ones, and outputs that none names. */
@@ -10,18 +11,18 @@ export function judgeKeys(
 ): CommandFault[] {
   const declared = new Set([...inputKeys, ...outputs.map(({ key }) => key)])
   const named = new Set<string>()
-  const faults = lines.flatMap(({ field, words }) => {
+  const unknown = lines.flatMap(({ field, words }) => {
     const keys = namedKeys(words, declared)
     for (const key of keys.known) named.add(key)
-    return [...keys.unknown].map((key) => ({
-      field,
-      code: "unknown_key" as const,
-      message: `"${key}" ${terms.isUnknown}${slipOf(key, declared)}`,
-    }))
+    return [...keys.unknown].map((key) => ({ field, key }))
   })
   const unnamed = outputs.filter(({ key }) => !named.has(key))
   return [
-    ...faults,
+    ...unknown.slice(0, REFUSALS_MAX).map(({ field, key }) => ({
+      field,
+      code: "unknown_key" as const,
+      message: `"${key}" ${terms.isUnknown}${slipOf(key, declared)}`,
+    })),
     ...unnamed.map(({ key, field }) => ({
       field,
       code: "unused_output" as const,

@@ -3,7 +3,7 @@ import type { ReadFile } from "../../../contract/command-line.ts"
 import { didYouMean } from "../../../suggest.ts"
 import { reasonAgainstCodec } from "../policy/codecs.ts"
 import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "../policy/formats.ts"
-import { quote } from "../policy/refusal.ts"
+import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { choosesCodec, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
@@ -56,7 +56,7 @@ function checkExtension(file: ReadFile, known: Known): Refusal[] {
 }
 
 function checkNames(file: ReadFile, known: Known): Refusal[] {
-  return file.options.flatMap((option) => {
+  return firstFaults(file.options, (option) => {
     const { name, word, value } = option
     if (!choosesCodec(name) || value === null || value === "copy") return []
     if (reasonAgainstCodec(value)) return []
@@ -126,7 +126,7 @@ function checkCopies(file: ReadFile): Refusal[] {
 function checkSound(file: ReadFile, known: Known): Refusal[] {
   const encoder = known.find("encoders", encoderOf(file, "A", known) ?? "")
   if (!encoder || file.options.some(({ name }) => name === "an")) return []
-  return file.options.flatMap(({ name, word, value }) => {
+  return firstFaults(file.options, ({ name, word, value }) => {
     const list = metaOf(encoder, name === "ar" ? "r" : "f")
     if (value === null || list.length === 0 || !/^(?:ar|sample_fmt)$/.test(name)) return []
     const asked = name === "ar" ? String(readNumber(value)) : value

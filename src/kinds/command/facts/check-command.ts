@@ -1,4 +1,5 @@
 import { readCommand } from "../../../contract/command-line.ts"
+import { firstFaults } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { checkCodecs } from "./check-codecs.ts"
 import { checkGraphs } from "./check-graphs.ts"
@@ -18,12 +19,12 @@ import { checkSizes } from "./odd-sizes.ts"
 export function checkByFacts(words: readonly string[], known: Known, probes: Probes): Refusal[] {
   const command = readCommand(words)
   return [
-    ...command.files.flatMap((file) => [
+    ...firstFaults(command.files, (file) => [
       ...checkOptions(file, known),
       ...checkPairs(file, known),
       ...checkCodecs(file, known),
     ]),
-    ...command.trailing.flatMap((option) => checkTrailing(option, known)),
+    ...firstFaults(command.trailing, (option) => checkTrailing(option, known)),
     ...checkGraphs(command, known),
     ...checkStreams(command, probes),
     ...checkDefaults(command, known, probes),

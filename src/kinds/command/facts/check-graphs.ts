@@ -1,6 +1,7 @@
 import { lastValue } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { didYouMean } from "../../../suggest.ts"
+import { firstFaults, REFUSALS_MAX } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { mediumOf } from "./codecs.ts"
 import { checkFilter } from "./check-filters.ts"
@@ -75,7 +76,7 @@ function checkGraph({ kind, medium, text }: Graph, known: Known): Checked {
   if (chains.length === 0) {
     return { faults: ["it is empty; write a filter, or leave the option out"], outputs: null }
   }
-  const faults = [...new Set(chains.flat().flatMap((filter) => checkFilter(filter, known)))]
+  const faults = [...new Set(firstFaults(chains.flat(), (filter) => checkFilter(filter, known)))]
   if (faults.length > 0) return { faults, outputs: null }
   const links = linkGraph(chains, known)
   if (!links) return { faults: [], outputs: null }
@@ -115,7 +116,7 @@ function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[
   const labels = ends.flatMap(({ label }) => label ?? [])
   const unknown = mapped.filter((label) => !labels.includes(label))
   if (unknown.length > 0) {
-    return unknown.map((label) => ({
+    return unknown.slice(0, REFUSALS_MAX).map((label) => ({
       code: "stream_not_found" as const,
       option: "-map",
       message: `-map: no filter makes [${label}]${didYouMean(label, labels, (name) => `\`[${name}]\``) || describeLabels(labels)}`,

@@ -2,7 +2,7 @@ import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../../../contract/command-line.ts"
 import type { ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { didYouMean, nearestName } from "../../../suggest.ts"
 import { kindOfOption } from "../policy/options.ts"
-import { quote } from "../policy/refusal.ts"
+import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { encoderOf, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
@@ -21,7 +21,7 @@ const SPECIFIER =
 
 /** What no ffmpeg would take of the options of a file. */
 export function checkOptions(file: ReadFile, known: Known): Refusal[] {
-  return file.options.flatMap((option) => {
+  return firstFaults(file.options, (option) => {
     const message = describeWrong(option, file, known)
     return message === null
       ? []

@@ -2,7 +2,7 @@ import { lastValue } from "../../../contract/command-line.ts"
 import type { ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { parseTime } from "../../../contract/media-time.ts"
 import { didYouMean } from "../../../suggest.ts"
-import { quote } from "../policy/refusal.ts"
+import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { findOption } from "./known.ts"
 import type { Known } from "./known.ts"
@@ -10,7 +10,7 @@ import { expectedInstead } from "./values.ts"
 
 /** What no ffmpeg takes of the values that are lists or have a form of their own. */
 export function checkPairs(file: ReadFile, known: Known): Refusal[] {
-  const faults = file.options.flatMap((option) => {
+  const faults = firstFaults(file.options, (option) => {
     const message = option.value === null ? null : describe(option, option.value, known)
     return message === null ? [] : [refuse(option.word, `${option.word}: ${message}`)]
   })

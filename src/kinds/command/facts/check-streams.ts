@@ -1,7 +1,7 @@
 import { lastValue } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import type { ProbeResult } from "../../../contract/probe.ts"
-import { quote } from "../policy/refusal.ts"
+import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { graphsOf } from "./check-graphs.ts"
 import { readChains } from "./graph.ts"
@@ -33,7 +33,7 @@ export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
     )
   })
   const references = [...maps, ...labels.filter(({ asked }) => !produced.has(asked))]
-  return references.flatMap((each) => {
+  return firstFaults(references, (each) => {
     const message = describeLack(each, inputs, probes)
     if (message === null) return []
     const code = "stream_not_found" as const

@@ -46,8 +46,30 @@ export function choosesCodec(name: string): boolean {
   return MEDIA_OF.has(name)
 }
 
+/** What was found of a file: it is asked for with each of its options, and looks through all of them. */
+type Found = {
+  known: Known
+  muxers?: KnownEntry[] | null
+  encoders: Partial<Record<Medium, string | null>>
+}
+const found = new WeakMap<ReadFile, Found>()
+
+function foundOf(file: ReadFile, known: Known): Found {
+  const kept = found.get(file)
+  if (kept?.known === known) return kept
+  const made: Found = { known, encoders: {} }
+  found.set(file, made)
+  return made
+}
+
 /** The formats that an output may be, by -f or else by its name; null where nothing says. */
 export function muxersOf(file: ReadFile, known: Known): KnownEntry[] | null {
+  const kept = foundOf(file, known)
+  if (kept.muxers === undefined) kept.muxers = findMuxers(file, known)
+  return kept.muxers
+}
+
+function findMuxers(file: ReadFile, known: Known): KnownEntry[] | null {
   const format = lastValue(file, "f")?.toLowerCase()
   if (format !== undefined) {
     const entry = known.find("muxers", format)
@@ -78,6 +100,15 @@ const FIRST_MUXERS: Record<string, string> = {
 
 /** The encoder of a medium of an output: named, or that of its format; null where it is not known. */
 export function encoderOf(file: ReadFile, medium: Medium, known: Known): string | null {
+  const { encoders } = foundOf(file, known)
+  const kept = encoders[medium]
+  if (kept !== undefined) return kept
+  const made = findEncoder(file, medium, known)
+  encoders[medium] = made
+  return made
+}
+
+function findEncoder(file: ReadFile, medium: Medium, known: Known): string | null {
   const named = file.options.filter((option) => {
     return choosesCodec(option.name) && [null, medium].includes(mediumOf(option))
   })

@@ -6,6 +6,7 @@ import type { WorkspaceNames } from "./file-names.ts"
 import { isGlobal } from "./options.ts"
 import { readCommand } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
+import { REFUSALS_MAX } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 import { checkSlips } from "./slips.ts"
 import type { Terms } from "./terms.ts"
@@ -13,8 +14,6 @@ import { readPairs, readToken } from "./tokens.ts"
 
 const INPUTS_MAX = 64
 const OUTPUTS_MAX = 64
-/** More would tell a caller nothing. */
-const REFUSALS_MAX = 100
 
 /**
  * All that a command may not say, in the order of its words. Words come without the program, names

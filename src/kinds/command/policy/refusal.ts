@@ -28,6 +28,22 @@ export type RefusalCode =
 /** One thing that a command may not say: the option that says it, and what to do instead. */
 export type Refusal = { code: RefusalCode; message: string; option?: string }
 
+/** More would tell a caller nothing, and each takes its time to be worded. */
+export const REFUSALS_MAX = 100
+
+/** What is wrong with some things, `REFUSALS_MAX` faults at most; the rest is not looked at then. */
+export function firstFaults<Thing, Fault>(
+  things: Iterable<Thing>,
+  judge: (thing: Thing) => readonly Fault[],
+): Fault[] {
+  const faults: Fault[] = []
+  for (const thing of things) {
+    faults.push(...judge(thing))
+    if (faults.length >= REFUSALS_MAX) break
+  }
+  return faults.slice(0, REFUSALS_MAX)
+}
+
 /** Why something is not allowed, and what to do instead: halves of one sentence. */
 export type Reason = { why: string; instead: string }
 

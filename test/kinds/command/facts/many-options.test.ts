@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest"
+import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
+import { openFacts } from "../../../../src/kinds/command/facts/known.ts"
+import type { Known } from "../../../../src/kinds/command/facts/known.ts"
+import { judgeCommand } from "../../../../src/kinds/command/judge.ts"
+
+const known = openFacts(image)
+const OPTIONS = 1900
+const COMMANDS = 20
+const FAULTS_MAX = 100
+
+/** The faults of commands that have these words many times, and what they looked up of ffmpeg's data. */
+function judgeMany(words: (place: number) => string, times = OPTIONS) {
+  const asked: string[] = []
+  const counted: Known = {
+    find(table, name) {
+      asked.push(table)
+      return known.find(table, name)
+    },
+    names(of) {
+      asked.push(of)
+      return known.names(of)
+    },
+  }
+  const line = `ffmpeg -i {{in_1}} ${Array.from({ length: times }, (_, place) => words(place)).join(" ")} {{out_1}}`
+  const request = {
+    ffmpeg_commands: Array.from({ length: COMMANDS }, () => line),
+    input_files: { in_1: "svc_id://00000000-0000-4000-8000-000000000000" },
+    output_files: { out_1: "out.wav" },
+  }
+  const faults = judgeCommand(request, [], new Set(), { ffmpeg: counted })
+  return { faults, asked: (of: string) => asked.filter((each) => each === of).length }
+}
+
+describe("commands with very many options", () => {
+  test.for<[string, (place: number) => string]>([
+    ["of the format", (place) => `-metadata a=${place}`],
+    ["of a stream", () => "-map 0:a"],
+    ["of an encoder", (place) => `-b:a ${place}k`],
+  ])("have the format and encoders of their output looked up once: %s", ([, words]) => {
+    const { faults, asked } = judgeMany(words)
+    expect(faults).toEqual([])
+    expect(asked("muxers")).toBeLessThan(10 * COMMANDS)
+  })
+
+  test.for<[string, (place: number) => string, number?]>([
+    ["options", (place) => `-qualitx${place} 1`],
+    ["encoders", (place) => `-c:a libx${place}`],
+    ["values", (place) => `-pix_fmt yuvx${place}`],
+    ["lists", (place) => `-disposition:${place} defaulx`],
+    ["streams", (place) => `-map ${place + 1}:a`],
+    ["keys", (place) => `-metadata a={{in_x${place}}}`],
+    ["formats", (place) => `-f wax${place} o${place}.wav`, 900],
+    ["filters", (place) => `-af ${"anulx,".repeat(20)}anulx${place}`, 300],
+    ["filters of one graph", () => `-af ${listOf(4000, "anulx", ",")}`, 1],
+    [
+      "labels",
+      () => `-filter_complex ${listOf(600, "sine[a", ";")} ${listOf(600, "-map [b", " ")}`,
+      1,
+    ],
+  ])("have as many faults found as are told, of unknown %s", ([, words, times]) => {
+    const { faults } = judgeMany(words, times)
+    expect(faults).toHaveLength(FAULTS_MAX)
+  })
+})
+
+/** Words that each have a number; those that open a label close it. */
+function listOf(length: number, word: string, between: string): string {
+  return Array.from(
+    { length },
+    (_, place) => `${word}${place}${word.includes("[") ? "]" : ""}`,
+  ).join(between)
+}
