@@ -5,7 +5,7 @@ import { reasonAgainstCodec } from "../policy/codecs.ts"
 import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "../policy/formats.ts"
 import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
-import { choosesCodec, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
+import { choosesCodec, codecsOf, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
 import { refusedBy } from "./containers.ts"
 import { metaOf } from "./known.ts"
@@ -70,9 +70,9 @@ function checkNames(file: ReadFile, known: Known): Refusal[] {
 }
 
 function describeDecoder(value: string, known: Known): string | null {
-  const codecs = [...known.names("decodable")].map((each) => each.split(":", 1)[0] ?? "")
-  if (known.names("decoders").has(value) || codecs.includes(value)) return null
-  const near = didYouMean(value, [...known.names("decoders"), ...codecs])
+  const codecs = codecsOf(known, "decodable")
+  if (known.names("decoders").has(value) || codecs.has(value)) return null
+  const near = didYouMean(value, [...known.names("decoders"), ...codecs.keys()])
   const isEncoder = known.names("encoders").has(value)
   const what = isEncoder
     ? "it encodes, and an input is decoded; leave it out"
@@ -81,12 +81,7 @@ function describeDecoder(value: string, known: Known): string | null {
 }
 
 function describeEncoder(value: string, medium: Medium | null, known: Known): string | null {
-  const codecs = new Map(
-    [...known.names("encodable")].map((each) => {
-      const [name = "", media = ""] = each.split(":")
-      return [name, media] as const
-    }),
-  )
+  const codecs = codecsOf(known, "encodable")
   const entry = known.find("encoders", value)
   const own = entry?.meta.charAt(0) ?? codecs.get(value)
   if (own === undefined) {

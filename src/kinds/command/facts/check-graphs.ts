@@ -114,7 +114,8 @@ function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[
     return label === undefined ? [] : [label]
   })
   const labels = ends.flatMap(({ label }) => label ?? [])
-  const unknown = mapped.filter((label) => !labels.includes(label))
+  const made = new Set(labels)
+  const unknown = mapped.filter((label) => !made.has(label))
   if (unknown.length > 0) {
     return unknown.slice(0, REFUSALS_MAX).map((label) => ({
       code: "stream_not_found" as const,
@@ -122,12 +123,14 @@ function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[
       message: `-map: no filter makes [${label}]${didYouMean(label, labels, (name) => `\`[${name}]\``) || describeLabels(labels)}`,
     }))
   }
-  const twice = labels.find((label) => mapped.filter((each) => each === label).length > 1)
+  const taken = new Set<string>()
+  const again = new Set(mapped.filter((label) => taken.size === taken.add(label).size))
+  const twice = labels.find((label) => again.has(label))
   if (twice !== undefined) {
     const message = `-map: [${twice}] is mapped twice, and a filter's output goes to one place; make two of it by split or asplit`
     return [{ code: "filter_error", option: "-map", message }]
   }
-  const lost = ends.find(({ label }) => label !== null && !mapped.includes(label))
+  const lost = ends.find(({ label }) => label !== null && !taken.has(label))
   if (!lost) return []
   const message = `-filter_complex: [${lost.label ?? ""}] goes nowhere; write -map "[${lost.label ?? ""}]" before the output that it is for, or leave the label out`
   return [{ code: "filter_error", option: "-filter_complex", message }]

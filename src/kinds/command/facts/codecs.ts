@@ -27,6 +27,23 @@ const MEDIA_OF = new Map<string, Medium | null>([
   ["scodec", "S"],
 ])
 
+const codecs = new WeakMap<Known, Partial<Record<"decodable" | "encodable", Map<string, string>>>>()
+
+/** The codecs that are decoded or encoded: the letters of their media by name. */
+export function codecsOf(
+  known: Known,
+  list: "decodable" | "encodable",
+): ReadonlyMap<string, string> {
+  const kept = codecs.get(known) ?? {}
+  codecs.set(known, kept)
+  return (kept[list] ??= new Map(
+    [...known.names(list)].map((each) => {
+      const [name = "", media = ""] = each.split(":")
+      return [name, media] as const
+    }),
+  ))
+}
+
 /** Which medium an option's specifier is of: `V` of `-c:v:0`; null where it says none. */
 export function mediumOf({ word, name }: ReadOption): Medium | null {
   const own = MEDIA_OF.get(name)
