@@ -20,6 +20,7 @@ import type { JobDraft, JobFacts } from "../storage/job-drafts.ts"
 import type { File } from "../storage/schema/files.ts"
 import { findInputs, readInputs } from "./create-inputs.ts"
 import type { ReadBody, UploadedInput } from "./create-inputs.ts"
+import { takeTurn } from "./large-turns.ts"
 import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
 import { limitProblem } from "./limit-problem.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
@@ -152,6 +153,7 @@ async function judgeFields<Input extends CreateRequest, Usable>(
   const deployment = await judgeFacts(c)
   const urls = kind.urls?.(usable) ?? []
   const webhooks = kind.webhooks?.(usable) ?? webhooksOf(body)
+  await takeTurn(c)
   return {
     faults: [
       ...webhooks.flatMap(({ field, url }) => webhookFaults(c, field, url)),
