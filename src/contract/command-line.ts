@@ -50,6 +50,12 @@ export function secondsLeft(file: ReadFile, seconds: number): number | null {
   return Math.max(0, Math.min(seconds - from, end - from, length))
 }
 
+/** Whether a file is one that a command keeps: an output that is not thrown away. */
+export function isWritten(file: ReadFile): boolean {
+  const isNull = lastValue(file, "f")?.toLowerCase() === "null"
+  return file.kind === "output" && file.word !== "/dev/null" && !isNull
+}
+
 /** Whether a file of this name is a text: subtitles, figures, hashes, a log. */
 export function isTextName(name: string): boolean {
   return TEXT_NAME.test(name)

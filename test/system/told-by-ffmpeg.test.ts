@@ -27,12 +27,18 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 }
 
 async function create(ffmpeg_command: string): Promise<string> {
-  const answer = await call("/commands", {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ffmpeg_command, input_files: {}, output_files: { out_1: "out.mp4" } }),
-  })
+  const output_files = { out_1: "out.mp4" }
+  const answer = await post("/commands", { ffmpeg_command, input_files: {}, output_files })
   return z.looseObject({ command_id: z.string() }).parse(await answer.json()).command_id
+}
+
+async function post(path: string, body: object): Promise<Response> {
+  const headers = { "content-type": "application/json" }
+  return await call(path, { method: "POST", headers, body: JSON.stringify(body) })
+}
+
+async function textOf(log: string): Promise<string> {
+  return await (await fetch(log, { headers: { "x-api-key": key } })).text()
 }
 
 describe("a job whose end is not known", () => {
@@ -61,9 +67,44 @@ describe("what ffmpeg said of a command", () => {
     const answer = await call(`/commands/${id}`, { headers: { prefer: "wait=30" } })
     const { log } = z.looseObject({ log: z.url() }).parse(await answer.json())
     expect(log).toBe(`${service.origin}/v1/jobs/${id}/log`)
-    const text = await (await fetch(log, { headers: { "x-api-key": key } })).text()
+    const text = await textOf(log)
     const json = /\{\n[^{}]*\}/.exec(text)?.[0] ?? ""
     expect(JSON.parse(json)).toHaveProperty("input_i")
     expect(text).not.toContain(service.stateDir)
+  })
+})
+
+describe("commands that keep no file", () => {
+  const SOUND = "-f lavfi -i sine=d=1"
+
+  it("succeed without outputs, with their figures in the log", async () => {
+    const answer = await post("/commands", {
+      ffmpeg_commands: [
+        `${SOUND} -f lavfi -i testsrc2=s=64x64:d=1 -c:v ffv1 both.mkv`,
+        "-i both.mkv -map 0:a -af volumedetect -f null - -map 0:v -vf blackdetect -f null /dev/null",
+        "-i both.mkv -i both.mkv -lavfi [0:v][1:v]ssim -f null -",
+      ],
+    })
+    const { command_id: id } = z.looseObject({ command_id: z.string() }).parse(await answer.json())
+    const read = await call(`/commands/${id}`, { headers: { prefer: "wait=30" } })
+    const ended = z.looseObject({ log: z.url() }).parse(await read.json())
+    expect(ended).toMatchObject({ status: "success", output_files: {}, progress: 100 })
+    const text = await textOf(ended.log)
+    expect(text).toMatch(/mean_volume: -\d/)
+    expect(text).toMatch(/SSIM .*All:1\.0/)
+    const listed = await (await call("/commands?limit=1")).json()
+    expect(listed).toMatchObject([{ id, status: "success", output_files: {} }])
+    const job = await (await call(`/jobs/${id}`)).json()
+    expect(job).toMatchObject({ status: "completed", outputs: [] })
+  })
+
+  it("need no output_filename in POST /ffmpeg", async () => {
+    const command = `${SOUND} -af ebur128 -f null -`
+    const answer = await post("/ffmpeg", { inputs: [], command })
+    const job = z.looseObject({ id: z.string() }).parse(await answer.json())
+    const read = await call(`/jobs/${job.id}`, { headers: { prefer: "wait=30" } })
+    const ended = z.looseObject({ log: z.url() }).parse(await read.json())
+    expect(ended).toMatchObject({ status: "completed", outputs: [] })
+    expect(await textOf(ended.log)).toMatch(/Integrated loudness/)
   })
 })

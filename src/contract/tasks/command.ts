@@ -12,7 +12,8 @@ export const commandTask = {
     kind: z.literal("command"),
     /** The words of each command without the program, keys not yet replaced by names. */
     commands: z.array(z.array(z.string()).min(1)).min(1),
-    outputs: z.array(taskOutput).min(1),
+    /** None where the commands are run for what ffmpeg says alone. */
+    outputs: z.array(taskOutput),
     run_seconds_max: z.int().positive(),
   }),
   result: z.object({

@@ -33,12 +33,13 @@ export function judgeScript(
   const readable = script.lines.filter((line) => "words" in line)
   // The keys that an unreadable command names are not known.
   const areKeysKnown = readable.length > 0 && unreadable.length === 0
+  const miskeyed = areKeysKnown ? judgeKeys(readable, script) : []
+  const areNamed = misnamed.length === 0 && miskeyed.every(({ code }) => code !== "unknown_key")
   return [
     ...misnamed,
     ...unreadable,
-    ...(areKeysKnown ? judgeKeys(readable, script) : []),
+    ...miskeyed,
     ...firstFaults(readable.entries(), ([place, { field, words }]) => {
-      const areNamed = misnamed.length === 0
       const isFirst = place === 0 && unreadable.length === 0
       const found = refusals(words, names, {
         terms: script.terms,

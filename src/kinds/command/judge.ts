@@ -1,3 +1,4 @@
+import { isWritten, readCommand } from "../../contract/command-line.ts"
 import type { Fault } from "../../faults.ts"
 import type { FoundInput, JudgeFacts } from "../kind.ts"
 import type { CommandFault } from "./fault-codes.ts"
@@ -18,8 +19,11 @@ export function judgeCommand(
   malformed: ReadonlySet<string> = new Set(),
   { ffmpeg }: Pick<JudgeFacts, "ffmpeg"> = { ffmpeg: null },
 ): Fault[] {
-  const faults = [...judgeFields(request), ...judgeScript(scriptOf(request), inputs, ffmpeg)]
-  if (!malformed.has("input_files") && !malformed.has("output_files")) return faults
+  const script = scriptOf(request)
+  const lacking = malformed.has("output_files") ? [] : judgeLack(script)
+  const faults = [...lacking, ...judgeFields(request), ...judgeScript(script, inputs, ffmpeg)]
+  const areKeysKnown = !malformed.has("input_files") && !malformed.has("output_files")
+  if (areKeysKnown && lacking.length === 0) return faults
   return faults.filter(({ code }) => !FAULTS_OF_KEYS.has(code))
 }
 
@@ -39,6 +43,16 @@ function scriptOf(request: CommandPart): Script {
     lines: hasOneForm(request) ? linesOf(request).map(readLine) : [],
     terms: COMMAND_TERMS,
   }
+}
+
+/** No output, though the last command writes a file; what earlier ones write may be for it alone. */
+function judgeLack({ outputs, lines }: Script): CommandFault[] {
+  const last = lines.at(-1)
+  const isKept = last && "words" in last && readCommand(last.words).files.some(isWritten)
+  if (outputs.length > 0 || !isKept) return []
+  const message =
+    'expected at least one output, as {"out_1": "out.mp4"}; only a last command that keeps no file, as by -f null -, needs none'
+  return [{ field: "output_files", code: "invalid_field", message }]
 }
 
 function judgeFields(request: CommandPart): CommandFault[] {

@@ -50,9 +50,10 @@ export const commandRequest = z
         description:
           "Inputs by key: svc_id://<uuid>, a File's download_url, or a public URL to bring in; none where the command makes all by -f lavfi.",
       }),
-      output_files: keyed("file names", NAME_LENGTH_MAX)
-        .refine((map) => Object.keys(map).length > 0, { message: "expected at least one output" })
-        .meta({ description: "Names of outputs by key.", minProperties: 1 }),
+      output_files: keyed("file names", NAME_LENGTH_MAX).default({}).meta({
+        description:
+          "Names of outputs by key; none where the commands keep no file, as `-f null -` does, and are run for what `log` says of them.",
+      }),
       ...createFields,
     },
     "expected an object of fields",

@@ -1,5 +1,4 @@
-import { lastValue, readCommand } from "../../contract/command-line.ts"
-import type { ReadFile } from "../../contract/command-line.ts"
+import { isWritten, readCommand } from "../../contract/command-line.ts"
 import { PLACEHOLDER } from "../../contract/tasks/command.ts"
 import type { CommandFault } from "../command/fault-codes.ts"
 import { namedKeys } from "../command/keys.ts"
@@ -10,7 +9,7 @@ import type { ScriptOutput } from "../command/script.ts"
 export const OUTPUT_KEY = "out_1"
 const PLACED = `{{${OUTPUT_KEY}}}`
 
-/** A command whose output has its place, or what keeps it from having one. */
+/** A command whose output has its place, if it keeps one, or what keeps it from having one. */
 export type FoundOutput = {
   words: string[]
   output: ScriptOutput | null
@@ -25,7 +24,12 @@ export function findOutput(words: string[], given: string | undefined): FoundOut
   const isNamed = namedKeys(words, new Set([OUTPUT_KEY])).known.has(OUTPUT_KEY)
   const { files, lacking } = readCommand(words)
   const written = files.filter(isWritten).map(({ word }) => word)
-  if (given === undefined) return isNamed ? withoutName(words) : byLastWord(words, written)
+  if (given === undefined) {
+    if (isNamed) return withoutName(words)
+    const hasOutput = files.some(({ kind }) => kind === "output")
+    const isForLog = hasOutput && written.length === 0
+    return isForLog ? { words, output: null, fault: null } : byLastWord(words, written)
+  }
   const output = { key: OUTPUT_KEY, name: given, field: "output_filename" }
   const other = written.at(-1)
   if (isNamed) return { words, output, fault: null }
@@ -33,12 +37,6 @@ export function findOutput(words: string[], given: string | undefined): FoundOut
   // Behind an option that lacks its value, it would be that value.
   if (lacking !== null) return { words, output: null, fault: null }
   return { words: [...words, PLACED], output, fault: null }
-}
-
-/** Whether a file is written that is kept, unless it is the value of an option. */
-export function isWritten(file: ReadFile): boolean {
-  const isNull = lastValue(file, "f")?.toLowerCase() === "null"
-  return file.kind === "output" && file.word !== "/dev/null" && !isNull
 }
 
 function withoutName(words: string[]): FoundOutput {

@@ -37,7 +37,6 @@ export const ffmpeg = jsonKind({
 /** A job as that of a command: what differs is only how the request says it. */
 function planFfmpeg(request: FfmpegRequest, facts: PlanFacts): JobDraft {
   const { words, output } = readRequest(request)
-  if (!output) throw new Error("a command without faults has no output")
-  const outputs = [{ key: output.key, name: output.name }]
+  const outputs = output ? [{ key: output.key, name: output.name }] : []
   return draftCommand(facts, { kind: "ffmpeg", request, commands: [words], outputs })
 }

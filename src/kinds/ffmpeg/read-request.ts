@@ -15,7 +15,7 @@ export type FfmpegPart = Pick<UsableFfmpeg, "inputs"> & {
 /** A request as its command is judged and run: with keys in the place of all that stands for files. */
 export type ReadFfmpeg = {
   script: Script
-  /** The words of the command, and its output; without one there is a fault. */
+  /** The words of the command, and its output; null where it keeps none, or there is a fault. */
   words: string[]
   output: ScriptOutput | null
   /** Why the output cannot be known. */

@@ -28,7 +28,8 @@ export const ffmpegRequest = z
         .max(NAME_LENGTH_MAX, `expected at most ${NAME_LENGTH_MAX} characters`)
         .nullish()
         .meta({
-          description: "The name of the output; without it, the last plain word of the command.",
+          description:
+            "The name of the output; without it, the last plain word of the command. A command that ends in -f null - keeps no file and needs none.",
         }),
       ...createFields,
       webhook_url: webhookUrl.nullish().meta({ description: "The same as webhook; not both." }),

@@ -120,5 +120,18 @@ const NAMES: Mistake[] = [
   }),
 ]
 
+/** What is lacking, in fields of their own. */
+const LACKS: Mistake[] = [
+  {
+    mistake: "no outputs",
+    path: "/commands",
+    status: 422,
+    field: "output_files",
+    code: "invalid_field",
+    words: ["at least one output", '{"out_1": "out.mp4"}', "-f null -"],
+    init: command({ output_files: undefined }),
+  },
+]
+
 /** Mistakes of commands. */
-export const COMMAND_MISTAKES = [...INPUTS, ...WORDS, ...NAMES]
+export const COMMAND_MISTAKES = [...INPUTS, ...WORDS, ...NAMES, ...LACKS]

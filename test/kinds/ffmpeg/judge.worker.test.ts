@@ -86,6 +86,14 @@ describe("the output", () => {
   ])("of %s with %s", ([command, given, line, name]) => {
     expect(planned(ask(command, given))).toEqual([line, name])
   })
+
+  test.for([
+    "-i in_1.mp4 -af volumedetect -f null -",
+    "-i in_1.mp4 -vf blackdetect -an -f null /dev/null",
+    "-i in_1.mp4 -i in_2.srt -map 0:v -f NULL - -map 0:a -f null -",
+  ])("is none where %s keeps no file", (line) => {
+    expect(planned(ask(line.replaceAll(/(in_\d)\.\w+/g, "$1")))).toEqual([line, undefined])
+  })
 })
 
 describe("a fault names its field", () => {
@@ -102,11 +110,6 @@ describe("a fault names its field", () => {
     ],
     [
       "-i in_1 -c copy",
-      undefined,
-      ["output_filename: give it, or end the command with the output's name, as in output.mp4"],
-    ],
-    [
-      "-i in_1 -f null -",
       undefined,
       ["output_filename: give it, or end the command with the output's name, as in output.mp4"],
     ],

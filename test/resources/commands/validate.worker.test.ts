@@ -106,6 +106,45 @@ describe("POST /commands/validate", () => {
     })
   })
 
+  it.each<[string, Record<string, unknown>]>([
+    ["one command", { ffmpeg_command: "ffmpeg -i {{in_1}} -af volumedetect -f null -" }],
+    ["/dev/null", { ffmpeg_command: "ffmpeg -i in_1 -vf blackdetect -an -f null /dev/null" }],
+    [
+      "several",
+      {
+        ffmpeg_command: undefined,
+        ffmpeg_commands: ["-i in_1 -c:v ffv1 a.mkv", "-i a.mkv -i in_1 -lavfi ssim -f null -"],
+      },
+    ],
+    [
+      "several outputs",
+      { ffmpeg_command: "ffmpeg -i in_1 -vf cropdetect -f null - -af ebur128 -f null -" },
+    ],
+  ])("takes %s without output_files where no file is kept", async (_, changes) => {
+    const verdicts = [
+      await validate({ ...changes, output_files: undefined }),
+      await validate({ ...changes, output_files: {} }),
+    ]
+    expect(verdicts).toMatchObject([
+      { valid: true, errors: [] },
+      { valid: true, errors: [] },
+    ])
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ["a file", { ffmpeg_command: "ffmpeg -i {{in_1}} out.mp4" }],
+    ["a key", { ffmpeg_command: "ffmpeg -i {{in_1}} {{out_1}}" }],
+    ["a file beside", { ffmpeg_command: "ffmpeg -i in_1 -f null - a.mp4" }],
+    [
+      "a file at last",
+      { ffmpeg_command: undefined, ffmpeg_commands: ["-i in_1 -f null -", "-i in_1 a.mp4"] },
+    ],
+  ])("says that an output is missing where the command writes %s", async (_, changes) => {
+    const { errors } = await validate({ ...changes, output_files: undefined })
+    expect(errors).toMatchObject([{ field: "output_files", code: "invalid_field" }])
+    expect(errors[0]?.message).toContain("-f null -")
+  })
+
   it("writes nothing, not even with an Idempotency-Key", async () => {
     const before = await countRows()
     const headers = { "idempotency-key": "a-key", "content-type": "application/json" }
@@ -207,7 +246,7 @@ describe("several things that are wrong", () => {
       input_files: undefined,
       output_files: undefined,
     })
-    expect(errors.map(({ field }) => field)).toEqual(["output_files", "ffmpeg_command"])
+    expect(errors.map(({ field }) => field)).toEqual(["ffmpeg_command"])
     const unnamed = await validate({ input_files: undefined, ffmpeg_command: "rm {{in_1}}" })
     expect(unnamed.errors.map(({ code }) => code)).toEqual(["not_ffmpeg"])
   })
