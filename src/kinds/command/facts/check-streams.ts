@@ -19,7 +19,7 @@ export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
       if (name !== "map" || value === null || value.startsWith("[")) return []
       const isOptional = value.endsWith("?") || value.startsWith("-")
       const [asked = ""] = value.replace(/^-|\?$/g, "").split(",", 1)
-      return [{ option: word, asked, isOptional, shown: value }]
+      return [{ option: word, asked, isOptional, shown: value, isMap: true }]
     }),
   )
   const produced = new Set<string>()
@@ -29,7 +29,9 @@ export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
     const filters = read.chains.flat()
     for (const label of filters.flatMap(({ outputs }) => outputs)) produced.add(label)
     return filters.flatMap((filter) =>
-      filter.inputs.map((asked) => ({ option, asked, isOptional: false, shown: `[${asked}]` })),
+      filter.inputs.map((asked) => {
+        return { option, asked, isOptional: false, shown: `[${asked}]`, isMap: false }
+      }),
     )
   })
   const references = [...maps, ...labels.filter(({ asked }) => !produced.has(asked))]
@@ -52,14 +54,15 @@ export function checkLists({ files }: ReadCommand, probes: Probes): Refusal[] {
   })
 }
 
-type Reference = { asked: string; isOptional: boolean; shown: string }
+type Reference = { asked: string; isOptional: boolean; shown: string; isMap: boolean }
 
 function describeLack(
-  { asked, isOptional, shown }: Reference,
+  { asked, isOptional, shown, isMap }: Reference,
   inputs: readonly ReadFile[],
   probes: Probes,
 ): string | null {
-  const [, number, specifier = ""] = /^(\d+)(?::(.*))?$/.exec(asked) ?? []
+  // A map that begins with no number is of the first input.
+  const [, number, specifier = ""] = /^(\d+)(?::(.*))?$/.exec(isMap ? firstOf(asked) : asked) ?? []
   if (number === undefined) return null
   const input = inputs[Number(number)]
   if (!input) {
@@ -74,6 +77,11 @@ function describeLack(
   const found = countStreams(specifier, streams)
   if (found === null || found > 0) return null
   return `${quote(shown)} is no stream of ${quote(input.word)}, which has ${describeStreams(streams)}; map one of these, or end the map with ? where it may be missing`
+}
+
+/** `0:a` of a map like `a` or `a:1`. */
+function firstOf(asked: string): string {
+  return /^[vVasdt](?::\d+)?$/.test(asked) ? `0:${asked}` : asked
 }
 
 function readStream(stream: Record<string, unknown>): Stream {

@@ -1,104 +1,129 @@
-import { lastValue } from "../../../contract/command-line.ts"
-import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
-import type { ProbeResult } from "../../../contract/probe.ts"
+import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import type { Probes } from "./check-streams.ts"
-import { choosesCodec, mediumOf, muxersOf } from "./codecs.ts"
+import { choosesCodec, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
 import { copyRefusedBy } from "./containers.ts"
 import { metaOf } from "./known.ts"
 import type { Known, KnownEntry } from "./known.ts"
+import { takenBy } from "./output-streams.ts"
+import type { TakenStream } from "./output-streams.ts"
 
-type Stream = ProbeResult["streams"][number]
+const MEDIA: readonly Medium[] = ["V", "A", "S"]
+const NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
+/** Subtitles that are pictures, which no encoder of a text takes. */
+const DRAWN = /^(?:hdmv_pgs_subtitle|dvd_subtitle|dvb_subtitle|xsub)$/
+const TEXT_ENCODERS = /^(?:mov_text|srt|subrip|ass|ssa|webvtt|text|ttml)$/
 
-const MEDIA = [
-  { medium: "V", type: "video", without: "vn" },
-  { medium: "A", type: "audio", without: "an" },
-  { medium: "S", type: "subtitle", without: "sn" },
-] as const
-
-/** Options that choose streams, where ffmpeg would choose them itself otherwise. */
-const CHOOSING = /^(?:map|filter_complex|filter_complex_script|lavfi|attach|target)$/
+type Place = { file: ReadFile; muxer: KnownEntry; known: Known; isMapped: boolean }
 
 /**
- * Outputs for which ffmpeg chooses the streams itself, and finds none, or one whose copy the format
- * does not hold. Inputs of which no probe says what they hold may hold anything.
+ * Outputs for which the inputs have no stream, or one that the format does not hold. Inputs of which no
+ * probe says what they hold may hold anything.
  */
 export function checkDefaults(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
-  const streams = streamsOf(command, probes)
-  const words = [...command.files.flatMap(({ options }) => options), ...command.trailing]
-  if (streams === null || words.some(({ name }) => CHOOSING.test(name))) return []
   return command.files.flatMap((file) => {
     const [muxer, ...others] = (file.kind === "output" && muxersOf(file, known)) || []
     if (!muxer || others.length > 0) return []
-    const kept = streams.filter((stream) => isKept(stream, file, muxer))
-    return kept.length === 0 ? describeNothing(file, muxer) : checkCopies(file, muxer, kept)
-  })
-}
-
-/** What all inputs hold; null where that is not known of each. */
-function streamsOf({ files }: ReadCommand, probes: Probes): Stream[] | null {
-  const inputs = files.filter(({ kind }) => kind === "input")
-  const streams: Stream[] = []
-  for (const input of inputs) {
-    const probe = probes.get(input.word)
-    if (!probe || probe.streams.length === 0 || lastValue(input, "f") !== null) return null
-    if (input.options.some(({ name }) => /^[vasd]n$/.test(name))) return null
-    streams.push(...probe.streams)
-  }
-  return inputs.length === 0 ? null : streams
-}
-
-/** Whether a stream may come into an output; one that is neither of the three media may. */
-function isKept(stream: Stream, { options }: ReadFile, muxer: KnownEntry): boolean {
-  const known = MEDIA.find(({ type }) => type === stream["codec_type"])
-  if (!known) return true
-  if (options.some(({ name }) => name === known.without)) return false
-  return metaOf(muxer, known.medium.toLowerCase()).length > 0
-}
-
-function describeNothing({ word, options }: ReadFile, muxer: KnownEntry): Refusal[] {
-  const left = options.filter(({ name }) => /^[vas]n$/.test(name)).map((each) => each.word)
-  const holds = MEDIA.some(({ medium }) => metaOf(muxer, medium.toLowerCase()).length > 0)
-  const [option] = left
-  if (option === undefined || !holds) return []
-  const message = `${left.join(" and ")}: no stream of the inputs is left for ${quote(word)}; leave ${left.length > 1 ? "one of them" : "it"} out, or take an input that has more`
-  return [{ code: "stream_not_found", option, message }]
-}
-
-function checkCopies(file: ReadFile, muxer: KnownEntry, streams: readonly Stream[]): Refusal[] {
-  return (["V", "A"] as const).flatMap((medium) => {
-    const codec = onlyCodec(medium, streams)
-    const codecs = file.options.filter((option) => {
-      const own = mediumOf(option)
-      return choosesCodec(option.name) && (own === null || own === medium)
+    const taken = takenBy(file, muxer, { command, probes })
+    if (!taken) return []
+    const place = { file, muxer, known, isMapped: taken.isMapped }
+    if (taken.isWhole && isEmpty(taken.streams, muxer)) return describeNothing(place)
+    return MEDIA.flatMap((medium) => {
+      const streams = taken.streams.filter((stream) => stream.medium === medium)
+      return streams.length === 0 ? [] : checkMedium(medium, streams, place)
     })
-    const [last] = codecs.slice(-1)
-    if (codec === null || last?.value !== "copy" || codecs.some(isOfOne)) return []
-    const instead = copyRefusedBy(muxer.name, medium, codec)
-    if (instead === null) return []
-    const message = `${last.word} copy: the format ${muxer.name} cannot hold ${codec}, which the input has; ${instead}`
-    return [{ code: "invalid_option" as const, option: last.word, message }]
   })
 }
 
-function isOfOne({ word }: { word: string }): boolean {
-  return /:\d+$/.test(word)
+/** Formats of sound whose pictures are covers, which are nothing without it. */
+const COVERED = /^(?:mp3|flac|aiff)$/
+
+function isEmpty(streams: readonly TakenStream[], muxer: KnownEntry): boolean {
+  const isSound = COVERED.test(muxer.name)
+  return !streams.some(({ medium }) => !isSound || medium === "A" || medium === null)
 }
 
-/** The codec of all streams of a medium; null where they differ, are none, or some is a cover. */
-function onlyCodec(medium: Medium, streams: readonly Stream[]): string | null {
-  const type = MEDIA.find((each) => each.medium === medium)?.type
-  const own = streams.filter((stream) => stream["codec_type"] === type)
-  const codecs = new Set(own.map((stream) => stream["codec_name"]))
-  const [codec] = codecs
-  if (own.some(isCover) || codecs.size !== 1 || typeof codec !== "string") return null
-  return codec
+function describeNothing({ file, muxer, isMapped }: Place): Refusal[] {
+  const { word, options } = file
+  const left = options.filter(({ name }) => /^[vas]n$/.test(name)).map((each) => each.word)
+  const [option] = left
+  if (option !== undefined) {
+    if (MEDIA.every((medium) => defaultOf(muxer, medium) === null)) return []
+    const message = `${left.join(" and ")}: no stream of the inputs is left for ${quote(word)}; leave ${left.length > 1 ? "one of them" : "it"} out, or take an input that has more`
+    return [{ code: "stream_not_found", option, message }]
+  }
+  // Optional maps of what is not there are as good as none.
+  const all = MEDIA.filter((medium) => defaultOf(muxer, medium) !== null)
+  const held = COVERED.test(muxer.name) ? (["A"] as const) : all
+  if (held.length === 0 || (isMapped && !COVERED.test(muxer.name))) return []
+  const media = held.map((medium) => NAMES[medium]).join(" or ")
+  const message = `the output ${quote(word)} is to hold ${media}, and no input has any; ${instead(muxer)}`
+  return [{ code: "stream_not_found", message }]
 }
 
-function isCover({ disposition }: Stream): boolean {
-  return typeof disposition === "object" && disposition !== null && "attached_pic" in disposition
-    ? disposition.attached_pic !== 0
-    : false
+function instead({ name }: KnownEntry): string {
+  return /^(?:mp4|mov|ipod)$/.test(name)
+    ? "take an input that does, or for subtitles alone write -c:s mov_text"
+    : "take an input that does, or write another format, as .mp4, .mp3, .png or .srt"
+}
+
+/** What keeps streams of one medium from their output. */
+function checkMedium(medium: Medium, streams: readonly TakenStream[], place: Place): Refusal[] {
+  const { file, muxer, isMapped } = place
+  const named = file.options.filter((option) => {
+    const own = mediumOf(option)
+    return choosesCodec(option.name) && (own === null || own === medium)
+  })
+  const last = named.at(-1)
+  if (!last) return checkUnnamed(medium, place)
+  if (named.some(({ word }) => /:\d+$/.test(word))) return []
+  if (last.value === "copy") return checkCopies(medium, streams, { last, muxer, isMapped })
+  const drawn = streams.find(({ codec }) => DRAWN.test(codec))
+  if (!drawn || !TEXT_ENCODERS.test(last.value ?? "")) return []
+  const message = `${last.word}: the subtitles of the input are pictures (${drawn.codec}), and ${last.value ?? ""} is text; leave them out by -sn, copy them into an .mkv, or lay them over the film by overlay`
+  return [{ code: "invalid_option", option: last.word, message }]
+}
+
+/** Streams whose format has no codec of their medium, or one that cannot be encoded here. */
+function checkUnnamed(medium: Medium, place: Place): Refusal[] {
+  const { file, muxer, known } = place
+  const codec = defaultOf(muxer, medium)
+  // A format that has none of any medium takes the codecs of another one.
+  if (MEDIA.every((each) => defaultOf(muxer, each) === null)) return []
+  const out = `-${medium.toLowerCase()}n`
+  if (codec === null) {
+    const encoder = /^(?:mp4|mov|ipod)$/.test(muxer.name) && medium === "S" ? "mov_text" : null
+    const other = encoder === null ? "" : `write -c:s ${encoder}, or `
+    const message = `the format ${muxer.name} of ${quote(file.word)} takes no ${NAMES[medium]} by itself; ${other}leave them out by ${out}`
+    return [{ code: "invalid_option", message }]
+  }
+  const isThere = encoderOf(file, medium, known) !== null
+  const isEncodable = [...known.names("encodable")].some((each) => each.startsWith(`${codec}:`))
+  if (isThere || isEncodable) return []
+  const fit = { V: "libx264", A: "aac", S: "srt" }[medium]
+  const message = `the format ${muxer.name} of ${quote(file.word)} has ${NAMES[medium]} as ${codec}, for which there is no encoder here; write -c:${medium.toLowerCase()} ${fit}, or leave them out by ${out}`
+  return [{ code: "encoder_not_found", message }]
+}
+
+function defaultOf(muxer: KnownEntry, medium: Medium): string | null {
+  return metaOf(muxer, medium.toLowerCase())[0] ?? null
+}
+
+function checkCopies(
+  medium: Medium,
+  streams: readonly TakenStream[],
+  { last, muxer, isMapped }: { last: ReadOption; muxer: KnownEntry; isMapped: boolean },
+): Refusal[] {
+  // Of several that there are, ffmpeg takes one by itself.
+  const isSure = isMapped || new Set(streams.map(({ codec }) => codec)).size === 1
+  if (!isSure || streams.some(({ isCover }) => isCover)) return []
+  for (const { codec } of streams) {
+    const remedy = copyRefusedBy(muxer.name, medium, codec)
+    if (remedy === null) continue
+    const message = `${last.word} copy: the format ${muxer.name} cannot hold ${codec}, which the input has; ${remedy}`
+    return [{ code: "invalid_option", option: last.word, message }]
+  }
+  return []
 }

@@ -11,21 +11,34 @@ const NAMES = new Map([
   ["in_2", "in_2.srt"],
   ["in_pic", "in_pic.png"],
   ["in_snd", "in_snd.wav"],
+  ["in_mute", "in_mute.mp4"],
+  ["in_full", "in_full.mkv"],
 ])
+
+const PICTURE = {
+  codec_type: "video",
+  codec_name: "h264",
+  width: 160,
+  height: 120,
+  pix_fmt: "yuv420p",
+  r_frame_rate: "25/1",
+}
+const SOUND = { codec_type: "audio", codec_name: "aac", channels: 1, sample_rate: "44100" }
+const TEXT = { codec_type: "subtitle", codec_name: "subrip" }
 
 const PROBES = new Map([
-  ["in_1.mp4", probeOf(["video", "h264"], ["audio", "aac"])],
-  ["in_2.srt", probeOf(["subtitle", "subrip"])],
-  ["in_pic.png", probeOf(["video", "png"])],
-  ["in_snd.wav", probeOf(["audio", "pcm_s16le"])],
+  ["in_1.mp4", probeOf("mov,mp4,m4a,3gp,3g2,mj2", PICTURE, SOUND)],
+  ["in_2.srt", probeOf("srt", TEXT)],
+  ["in_pic.png", probeOf("png_pipe", { ...PICTURE, codec_name: "png", pix_fmt: "rgb24" })],
+  ["in_snd.wav", probeOf("wav", { ...SOUND, codec_name: "pcm_s16le" })],
+  ["in_mute.mp4", probeOf("mov,mp4,m4a,3gp,3g2,mj2", PICTURE)],
+  ["in_full.mkv", probeOf("matroska,webm", PICTURE, SOUND, TEXT)],
 ])
 
-function probeOf(...streams: [medium: string, codec: string][]) {
-  return {
-    format_name: "mov",
-    format: {},
-    streams: streams.map(([codec_type, codec_name]) => ({ codec_type, codec_name })),
-  }
+/** What ffprobe says of a file of one second, without what nothing looks for. */
+function probeOf(format_name: string, ...streams: Record<string, unknown>[]) {
+  const isPicture = format_name === "png_pipe"
+  return { format_name, format: {}, streams, ...(!isPicture && { duration: 1 }) }
 }
 
 /** The words of a line, with names in the place of keys. */

@@ -15,9 +15,10 @@ import { judge, wordsOfWrong } from "./judge-wrong.ts"
 import { WRONG_CODECS } from "./wrong-codecs.ts"
 import { ENDLESS, WRONG_GRAPHS } from "./wrong-graphs.ts"
 import { WRONG_OPTIONS } from "./wrong-options.ts"
+import { WRONG_STREAMS } from "./wrong-streams.ts"
 
 const run = promisify(execFile)
-const FAILING = [...WRONG_OPTIONS, ...WRONG_CODECS, ...WRONG_GRAPHS]
+const FAILING = [...WRONG_OPTIONS, ...WRONG_CODECS, ...WRONG_GRAPHS, ...WRONG_STREAMS]
 const FAILS_WITHIN_MS = 60_000
 const AT_ONCE = 3
 
@@ -31,6 +32,9 @@ beforeAll(async () => {
   await ffmpeg(["-i", "in_1.mp4", "-frames:v", "1", "in_pic.png"])
   await ffmpeg(["-i", "in_1.mp4", "-vn", "in_snd.wav"])
   await writeFile(join(folder, "in_2.srt"), "1\n00:00:00,000 --> 00:00:00,400\nHi\n")
+  await ffmpeg(["-i", "in_1.mp4", "-an", "-c", "copy", "in_mute.mp4"])
+  const both = "-i in_1.mp4 -i in_2.srt -map 0 -map 1 -c copy -c:s srt in_full.mkv"
+  await ffmpeg(both.split(" "))
 })
 
 afterAll(async () => {
