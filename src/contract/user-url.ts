@@ -4,6 +4,9 @@ import { PLATFORM_ADDRESSES } from "./platform-addresses.ts"
 /** A user's URL that may be called, in the one spelling that is used from here on; or why not. */
 export type UserUrl = { url: URL } | { error: string }
 
+/** The error of what is no URL of the web. */
+export const NOT_WEB = "expected an http or https URL"
+
 /** How the error of a host that is not public begins. */
 export const NOT_PUBLIC = "expected a public host"
 
@@ -28,7 +31,7 @@ const BLOCKED_PORTS = [
  */
 export function checkUserUrl(text: string, allowed: readonly string[]): UserUrl {
   const url = readWebUrl(text)
-  if (!url) return { error: "expected an http or https URL" }
+  if (!url) return { error: NOT_WEB }
   if (url.username || url.password) return { error: "expected a URL without a user or password" }
   url.hash = ""
   if (isAllowedHost(url, allowed)) return { url }

@@ -1,9 +1,17 @@
 import { readSites } from "../contract/allowed-site.ts"
 import { isS3Url } from "../contract/s3-url.ts"
-import { checkUserUrl, NOT_PUBLIC, portOf, readHosts, readWebUrl } from "../contract/user-url.ts"
+import {
+  checkUserUrl,
+  NOT_PUBLIC,
+  NOT_WEB,
+  portOf,
+  readHosts,
+  readWebUrl,
+} from "../contract/user-url.ts"
 import type { UserUrl } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
+import { describeAddress } from "../kinds/address-slips.ts"
 import { readImportUrl } from "../kinds/import-url.ts"
 import { readS3Sources } from "../s3-sources.ts"
 import { publicOrigin } from "./request.ts"
@@ -38,7 +46,11 @@ function webRules(c: AppContext) {
 
 /** A URL to deliver to, checked by the rules of this deployment. */
 export function checkWebhookUrl(c: AppContext, text: string): UserUrl {
-  return withRemedy(c, text, checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS)))
+  const checked = checkUserUrl(text, readHosts(settingsOf(c.env).ALLOWED_PRIVATE_HOSTS))
+  if ("error" in checked && checked.error === NOT_WEB) {
+    return { error: describeAddress(text, { use: "webhook", origin: publicOrigin(c) }) }
+  }
+  return withRemedy(c, text, checked)
 }
 
 /**

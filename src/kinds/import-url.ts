@@ -1,6 +1,7 @@
 import { isSiteAllowed } from "../contract/allowed-site.ts"
 import { isS3Url, readS3Url } from "../contract/s3-url.ts"
-import { checkUserUrl } from "../contract/user-url.ts"
+import { checkUserUrl, NOT_WEB } from "../contract/user-url.ts"
+import { describeAddress } from "./address-slips.ts"
 import { nameOfKey, nameOfUrl } from "./file-name.ts"
 import { isOwnUrl } from "./own-url.ts"
 
@@ -24,14 +25,14 @@ export type ImportRules = {
 export function readImportUrl(text: string, rules: ImportRules): ImportUrl | { error: string } {
   if (rules.buckets && isS3Url(text)) return readObjectUrl(text, rules.buckets)
   const named = URL.parse(text)
+  const place = { use: "import", origin: rules.origin } as const
   if (/^svc_id:/i.test(text) || (named && isOwnUrl(named, rules.origin))) {
-    return {
-      error:
-        "this is a URL of this service: what it has needs no import, and is downloaded by its download_url or named as an input",
-    }
+    return { error: describeAddress(text, place) }
   }
   const checked = checkUserUrl(text, rules.allowedHosts)
-  if ("error" in checked) return checked
+  if ("error" in checked) {
+    return checked.error === NOT_WEB ? { error: describeAddress(text, place) } : checked
+  }
   const { url } = checked
   if (!isSiteAllowed(url, rules.sites)) {
     const error = `the operator of this service lets nothing be fetched from "${url.hostname}"`

@@ -1,8 +1,10 @@
 import { z } from "zod"
 import { isS3Url } from "../contract/s3-url.ts"
+import { readWebUrl } from "../contract/user-url.ts"
 import type { Fault } from "../faults.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import { isFinal } from "../storage/schema/states.ts"
+import { describeAddress, EXPECTED } from "./address-slips.ts"
 import type { FoundInput } from "./kind.ts"
 import { IMPORT_URL_LENGTH_MAX } from "./import-url.ts"
 import { isOwnUrl } from "./own-url.ts"
@@ -16,26 +18,25 @@ export type Reference =
   | { url: string }
   | { error: string; code?: "fetch_not_an_input" | "transcript_not_an_input" }
 
-/** What an input reference is, in the sentence of a fault. */
-const EXPECTED_REFERENCE =
-  "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>"
-
 /** A field that names an input. */
 export const inputReference = z
-  .string(EXPECTED_REFERENCE)
+  .string(EXPECTED.input)
   .max(IMPORT_URL_LENGTH_MAX, `expected at most ${IMPORT_URL_LENGTH_MAX} characters`)
 
 /** Reads an input reference; `origin` is this deployment's own, whose files are never fetched. */
 export function readReference(text: string, origin: string): Reference {
   const byId = /^svc_id:\/\/([^/?#]+)\/?$/i.exec(text)?.[1]
-  if (byId !== undefined) return fileReference(byId)
+  if (byId !== undefined && isId(byId)) return { fileId: byId.toLowerCase() }
   if (isS3Url(text)) return { url: text }
-  const url = URL.parse(text)
-  if (isId(text)) return { error: `it is an id alone: write svc_id://${text}` }
-  if (!url || !/^https?:$/.test(url.protocol)) return { error: EXPECTED_REFERENCE }
-  if (!isOwnUrl(url, origin)) return { url: text }
+  const url = readWebUrl(text)
+  if (url && !isOwnUrl(url, origin)) return { url: text }
+  return (url && readOwn(url)) ?? { error: describeAddress(text, { use: "input", origin }) }
+}
+
+/** What a URL of this service names; null where that is neither a file nor what was one. */
+function readOwn(url: URL): Reference | null {
   const [version, room, id = "", name] = url.pathname.split("/").slice(1)
-  if (version !== "v1") return { error: EXPECTED_REFERENCE }
+  if (version !== "v1") return null
   if (room === "fetch") {
     const error = "what was fetched is no input: import the page with POST /files and file_url"
     return { error, code: "fetch_not_an_input" }
@@ -44,7 +45,7 @@ export function readReference(text: string, origin: string): Reference {
     const error = "a transcript is no input: download it and upload it with POST /files"
     return { error, code: "transcript_not_an_input" }
   }
-  return room === "files" && name ? fileReference(id) : { error: EXPECTED_REFERENCE }
+  return room === "files" && name && isId(id) ? { fileId: id.toLowerCase() } : null
 }
 
 /** What is wrong with the file that an input names; `title` is that of the kind. */
@@ -59,8 +60,4 @@ export function judgeInput(title: string, { field, file, source }: FoundInput): 
   if (file.bundle === null) return []
   const message = `"${file.name}" is a series of files, and a ${title} takes single ones: download the one you need and upload it with POST /files`
   return [{ field, code: "series_as_input", message }]
-}
-
-function fileReference(id: string): Reference {
-  return isId(id) ? { fileId: id.toLowerCase() } : { error: EXPECTED_REFERENCE }
 }

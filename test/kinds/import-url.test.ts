@@ -22,8 +22,8 @@ describe("a URL to bring something in from", () => {
     ["http://[::1]:8787/", /URL of this service/],
     ["svc_id://0197a6d2-6f7c-7c33-9b1e-3f2a8c5d4e10", /URL of this service/],
     ["http://127.0.0.1:9001/x.mp4", /public host/],
-    ["https://a.example/a b", /http or https URL/],
-    ["file:///etc/passwd", /http or https URL/],
+    ["https://a.example/a b", /write `https:\/\/a.example\/a%20b`/],
+    ["file:///etc/passwd", /own machine/],
   ])("%s is refused", (text, why) => {
     const read = readImportUrl(text, RULES)
     expect("error" in read && read.error).toMatch(why)

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { ask, makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
+import { ADDRESS_MISTAKES } from "./addresses.ts"
 import { COMMAND_MISTAKES } from "./commands.ts"
 import { command } from "./mistake.ts"
 import { REQUEST_MISTAKES } from "./requests.ts"
@@ -13,18 +14,16 @@ beforeAll(async () => {
 })
 
 describe("a mistake gets the sentence that mends it", () => {
-  test.for([...REQUEST_MISTAKES, ...COMMAND_MISTAKES].map((each) => [each.mistake, each] as const))(
-    "%s",
-    async ([, given]) => {
-      const { path, init, origin = "", status, field, code, words } = given
-      const answer = await ask(`${origin}/v1${path}`, init(caller.key))
-      expect(answer.status).toBe(status)
-      const { message, details, code_name } = await readProblem(answer)
-      const [first] = details
-      expect([first?.field, first?.code ?? code_name]).toEqual([field, code])
-      for (const word of words) expect(message).toContain(word)
-    },
-  )
+  const mistakes = [...REQUEST_MISTAKES, ...ADDRESS_MISTAKES, ...COMMAND_MISTAKES]
+  test.for(mistakes.map((each) => [each.mistake, each] as const))("%s", async ([, given]) => {
+    const { path, init, origin = "", status, field, code, words } = given
+    const answer = await ask(`${origin}/v1${path}`, init(caller.key))
+    expect(answer.status).toBe(status)
+    const { message, details, code_name } = await readProblem(answer)
+    const [first] = details
+    expect([first?.field, first?.code ?? code_name]).toEqual([field, code])
+    for (const word of words) expect(message).toContain(word)
+  })
 })
 
 test("a setting of the operator's is named to nobody else", async () => {

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest"
+import { describeAddress } from "../../src/kinds/address-slips.ts"
+import type { AddressUse } from "../../src/kinds/address-slips.ts"
+
+const origin = "http://127.0.0.1:8787"
+const ID = "0198f0b2-7c11-7cc3-9f3e-0a6b3d2f1a11"
+const OWN = `svc_id://${ID}`
+
+function tell(text: string, use: AddressUse = "input"): string {
+  return describeAddress(text, { use, origin })
+}
+
+describe("what is no address of an input", () => {
+  it.each([
+    "/home/me/a.mp4",
+    "a.mp4",
+    "my film.mp4",
+    "./a.mp4",
+    "../a.mp4",
+    "~/a.mp4",
+    "films/a.mp4",
+    "C:\\Users\\me\\a.mp4",
+    "C:/Users/a.mp4",
+    "\\\\nas\\films\\a.mp4",
+    "file:///home/me/a.mp4",
+    "@film.mp4",
+    "@/home/me/film.mp4",
+  ])("%s is a file to upload first", (text) => {
+    const told = tell(text)
+    expect(told).toContain(`\`${text}\` is a file of your own machine`)
+    expect(told).toContain("POST /v1/files, and write `svc_id://<id>`")
+  })
+
+  it.each([
+    ["www.example.com/a.mp4", "https://www.example.com/a.mp4"],
+    ["example.com/a.mp4", "https://example.com/a.mp4"],
+    ["example.com:8080/a.mp4", "https://example.com:8080/a.mp4"],
+    ["example.com", "https://example.com"],
+    ["//example.com/a.mp4", "https://example.com/a.mp4"],
+    ["://example.com/a.mp4", "https://example.com/a.mp4"],
+    ["localhost:3000/a.mp4", "http://localhost:3000/a.mp4"],
+    ["10.0.0.1/a.mp4", "http://10.0.0.1/a.mp4"],
+    ["https//example.com/a.mp4", "https://example.com/a.mp4"],
+    ["https;//example.com/a.mp4", "https://example.com/a.mp4"],
+    ["htps://example.com/a", "https://example.com/a"],
+    ["hhttps://example.com", "https://example.com"],
+    ["https:\\\\example.com\\a.mp4", "https://example.com/a.mp4"],
+    [" https://example.com/a.mp4", "https://example.com/a.mp4"],
+    ['"https://example.com/a.mp4"', "https://example.com/a.mp4"],
+    ["<https://example.com/a.mp4>", "https://example.com/a.mp4"],
+    ["[a](https://example.com/a.mp4)", "https://example.com/a.mp4"],
+    ["curl https://example.com/a.mp4", "https://example.com/a.mp4"],
+    ["https://example.com/a b.mp4", "https://example.com/a%20b.mp4"],
+    ["gs://films/a.mp4", "https://storage.googleapis.com/films/a.mp4"],
+    [ID, OWN],
+    [ID.toUpperCase(), OWN],
+    [ID.replaceAll("-", ""), OWN],
+    [`{${ID}}`, OWN],
+    [`svc_id:${ID}`, OWN],
+    [`svc_id:/${ID}`, OWN],
+    [`svc_id:///${ID}`, OWN],
+    [`svc-id://${ID}`, OWN],
+    [`file:${ID}`, OWN],
+    [`${OWN}/a.mp4`, OWN],
+    [` ${OWN}`, OWN],
+    [`${origin}/v1/files/${ID}`, OWN],
+    [`http://localhost:8787/public/${ID}/a.mp4`, OWN],
+    [`/v1/files/${ID}/a.mp4`, OWN],
+  ])("%s was meant as %s", (text, meant) => {
+    expect(tell(text)).toContain(`write`)
+    expect(tell(text)).toContain(`\`${meant}\``)
+  })
+
+  it.each([
+    ["", "it is empty: expected svc_id://<uuid>, a File's download_url, a public URL"],
+    ["  ", "it is empty"],
+    ["{{in_1}}", "is a key: it stands in the command"],
+    ["in_1", "is a key"],
+    ["<url>", "is a placeholder"],
+    ["${URL}", "is a placeholder"],
+    ["YOUR_FILE_URL", "is a placeholder"],
+    ["svc_id://<uuid>", "`<uuid>` in it is a placeholder"],
+    [OWN.slice(0, -1), "copy the id whole: one has 36 characters"],
+    ["svc_id://a.mp4", "expected the id of a File behind `svc_id://`"],
+    [
+      "ftp://example.com/a.mp4",
+      "nothing is asked by `ftp:` here: give an http or https URL, or upload",
+    ],
+    ["rtmp://example.com/live", "nothing is asked by `rtmp:`"],
+    ["data:video/mp4;base64,AAAA", "upload the file with POST /v1/files"],
+    ["QUJD".repeat(30), "bytes in base64: upload the file"],
+    ["https://example.com/a https://example.com/b", "one address, and there are several"],
+    [`${origin}/v1/commands/${ID}`, "is of this service and no File"],
+    [
+      "film",
+      "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>",
+    ],
+  ])("%j is told apart", (text, words) => {
+    expect(tell(text)).toContain(words)
+  })
+})
+
+describe("what is no address to bring in from", () => {
+  it.each([
+    ["/home/me/a.mp4", "send the file itself with POST /v1/files, as `curl -F file=@film.mp4`"],
+    ["www.example.com/a", "write `https://www.example.com/a`"],
+    [OWN, "is a URL of this service, which needs no import"],
+    [ID, "is a URL of this service"],
+    [`${origin}/v1/files/${ID}/a.mp4?key=secret`, "is a URL of this service"],
+    ["film", "expected an http or https URL"],
+  ])("%s is told apart", (text, words) => {
+    expect(tell(text, "import")).toContain(words)
+    expect(tell(text, "import")).not.toContain("secret")
+  })
+})
+
+describe("what is no address to call", () => {
+  it.each([
+    ["example.com/hook", "write `https://example.com/hook`"],
+    ["hooks.example", "write `https://hooks.example`"],
+    ["localhost:3000/hook", "write `http://localhost:3000/hook`"],
+    ["/hook", "`/hook` is no URL: give the http or https URL of a server"],
+    ["ftp://example.com/hook", "nothing is asked by `ftp:` here: give an http or https URL"],
+    ["mailto:me@example.com", "nothing is asked by `mailto:` here"],
+    ["https://<your-host>/hook", "`<your-host>` in it is a placeholder"],
+    [OWN, "expected is that of your own server"],
+    ["", "it is empty: expected an http or https URL"],
+  ])("%s is told apart", (text, words) => {
+    expect(tell(text, "webhook")).toContain(words)
+  })
+})
+
+it("is shown up to a length", () => {
+  expect(tell(`/${"a".repeat(5000)}.mp4`).length).toBeLessThan(500)
+})
