@@ -3,6 +3,7 @@ import { sha256Hex } from "../crypto/sha256.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import type { Fault } from "../faults.ts"
+import { describeBrokenJson } from "../json-faults.ts"
 import type { Limits } from "../plans.ts"
 import type { Allowance, HeldKey, Holder } from "../rpc.ts"
 import type { AccountDatabases } from "../storage/database.ts"
@@ -160,7 +161,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw unprocessables([{ field: "body", message: "expected JSON, and it cannot be parsed" }])
+    throw unprocessables([{ field: "body", message: describeBrokenJson(text) }])
   }
 }
 
@@ -174,7 +175,9 @@ async function readText(c: AppContext): Promise<string> {
     if (!chunk) break
     chunks.push(chunk)
   }
-  return await new Blob(chunks).text()
+  const text = await new Blob(chunks).text()
+  // Some editors begin a file with a byte order mark.
+  return text.startsWith("\uFEFF") ? text.slice(1) : text
 }
 
 function tooLarge(): Problem {

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { describeBrokenJson } from "../../json-faults.ts"
 import { createFields, filePart } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
 
@@ -6,7 +7,7 @@ const jsonText = z.string().transform((text, context) => {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    context.addIssue({ code: "custom", message: "expected JSON, and it cannot be parsed" })
+    context.addIssue({ code: "custom", message: describeBrokenJson(text) })
     return z.NEVER
   }
 })

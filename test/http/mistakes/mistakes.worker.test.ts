@@ -3,8 +3,9 @@ import { ask, makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { readProblem } from "../../support/problem.ts"
 import { ADDRESS_MISTAKES } from "./addresses.ts"
+import { BODY_MISTAKES } from "./bodies.ts"
 import { COMMAND_MISTAKES } from "./commands.ts"
-import { command } from "./mistake.ts"
+import { command, json } from "./mistake.ts"
 import { REQUEST_MISTAKES } from "./requests.ts"
 
 let caller: Caller
@@ -14,7 +15,7 @@ beforeAll(async () => {
 })
 
 describe("a mistake gets the sentence that mends it", () => {
-  const mistakes = [...REQUEST_MISTAKES, ...ADDRESS_MISTAKES, ...COMMAND_MISTAKES]
+  const mistakes = [...REQUEST_MISTAKES, ...BODY_MISTAKES, ...ADDRESS_MISTAKES, ...COMMAND_MISTAKES]
   test.for(mistakes.map((each) => [each.mistake, each] as const))("%s", async ([, given]) => {
     const { path, init, origin = "", status, field, code, words } = given
     const answer = await ask(`${origin}/v1${path}`, init(caller.key))
@@ -36,4 +37,10 @@ test("a setting of the operator's is named to nobody else", async () => {
 test("a command that reads nothing needs no input_files", async () => {
   const answer = await ask("/v1/commands/validate", command({})(caller.key))
   expect(await answer.json()).toMatchObject({ valid: true })
+})
+
+test("a body may begin with a byte order mark", async () => {
+  const init = json('\uFEFF{"url": "a"}')
+  const { message } = await readProblem(await ask("/v1/fetch", init(caller.key)))
+  expect(message).toContain("url: ")
 })

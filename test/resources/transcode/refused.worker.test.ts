@@ -86,8 +86,8 @@ describe("a body of POST /transcode that cannot be used", () => {
   })
 
   it.each<[RegExp, unknown]>([
-    [/^body: expected JSON, and it cannot be parsed$/, "{"],
-    [/^body: expected JSON, and it cannot be parsed$/, ""],
+    [/^body: expected JSON; line 1, column 2: it ends too early: `}` is missing$/, "{"],
+    [/^body: expected JSON, and the body is empty$/, ""],
     [/^body: expected an object of fields$/, []],
     [/^body: expected an object of fields$/, "null"],
     [/^body: expected an object of fields$/, '"text"'],
