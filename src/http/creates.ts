@@ -21,7 +21,7 @@ import type { File } from "../storage/schema/files.ts"
 import { findInputs, readInputs } from "./create-inputs.ts"
 import type { ReadBody, UploadedInput } from "./create-inputs.ts"
 import { takeTurn } from "./large-turns.ts"
-import { checkBody, publicOrigin, readIdempotency } from "./request.ts"
+import { anyObject, checkBody, publicOrigin, readIdempotency } from "./request.ts"
 import { limitProblem } from "./limit-problem.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
@@ -132,11 +132,17 @@ export async function judgeBody<Input extends CreateRequest, Usable>(
   const checked = checkBody(kind.request, given.body)
   const malformed = "faults" in checked ? checked.faults : []
   const fields = new Set(malformed.map(({ field }) => rootOf(field)))
-  const read = readInputs(c, kind, given)
+  const meant = { ...given, body: bodyOf(checked, given) }
+  const read = readInputs(c, kind, meant)
   const { files } = await findForCreate(c.get("database"), read.fileIds, null)
-  const judged = await judgeFields(c, kind, { ...given, read, files }, fields)
+  const judged = await judgeFields(c, kind, { ...meant, read, files }, fields)
   const others = judged.faults.filter(({ field }) => !fields.has(rootOf(field)))
   return { ...judged, faults: [...malformed, ...others] }
+}
+
+/** A body with its fields under the names that were meant. */
+function bodyOf(checked: { data: object } | { meant: unknown }, { body }: GivenBody): object {
+  return "meant" in checked ? anyObject.catch({}).parse(checked.meant) : body
 }
 
 /** What is wrong with the fields of a body beyond its schema, which `malformed` ones do not fit. */

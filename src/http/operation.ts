@@ -170,10 +170,11 @@ function readQuery<Query extends z.ZodObject>(schema: Query, c: AppContext): z.o
     ([name]) => Object.hasOwn(schema.shape, name) || !SHARED_PARAMETERS.has(name),
   )
   const unknown = given.filter(([name]) => !Object.hasOwn(schema.shape, name))
-  const parsed = schema.safeParse(Object.fromEntries(given))
+  const value = Object.fromEntries(given)
+  const parsed = schema.safeParse(value)
   const faults: Fault[] = [
     ...unknown.map(([field]) => ({ field, message: describeUnknownParameter(field, schema) })),
-    ...(parsed.error ? faultsOf(parsed.error) : []),
+    ...(parsed.error ? faultsOf(parsed.error, schema, { value }) : []),
   ]
   if (!parsed.success || faults.length > 0) throw unprocessables(faults)
   return parsed.data

@@ -10,7 +10,8 @@ import type { AccountDatabases } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
 import { openBody } from "./body.ts"
 import { Problem, unprocessables } from "./problem.ts"
-import { describeUnknown } from "./unknown-fields.ts"
+import { describeUnknown, renameFields } from "./unknown-fields.ts"
+import { describeWrong } from "./wrong-values.ts"
 import { z } from "zod"
 
 /** What the shared steps of a request leave for its handler. */
@@ -131,22 +132,48 @@ export function parseBody<Schema extends z.ZodType>(
   return checked.data
 }
 
-/** A value checked by a schema, or each field at fault. */
+/**
+ * A value checked by a schema; or each field at fault, and the value with the fields that have another
+ * name here under the names that were meant.
+ */
 export function checkBody<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
-): { data: z.output<Schema> } | { faults: Fault[] } {
+): { data: z.output<Schema> } | { faults: Fault[]; meant: unknown } {
   const parsed = schema.safeParse(value)
   if (parsed.success) return { data: parsed.data }
-  return { faults: faultsOf(parsed.error, schema) }
+  const { slips, meant } = renameFields(schema, value, parsed.error)
+  if (slips.length === 0) return { faults: faultsOf(parsed.error, schema, { value }), meant }
+  // What is told of the rest is told of what was meant.
+  const again = schema.safeParse(meant)
+  const others = again.error ? faultsOf(again.error, schema, { value: meant }) : []
+  return { faults: [...slips, ...others], meant }
 }
 
-/** Each field at fault, and what was expected of it by the schema that it does not fit. */
-export function faultsOf(error: z.core.$ZodError, schema: z.ZodType = z.unknown()): Fault[] {
-  return error.issues.flatMap((issue) => faultsOfIssue(issue, schema))
+/**
+ * Each field at fault, and what was expected of it by the schema that it does not fit; more of it where
+ * the value that was given is.
+ */
+export function faultsOf(
+  error: z.core.$ZodError,
+  schema: z.ZodType = z.unknown(),
+  given: { value: unknown } | null = null,
+): Fault[] {
+  const mistyped = new Set<string>()
+  return error.issues.flatMap((issue) => {
+    const place = issue.path.join(".")
+    // Bounds say nothing of what is of another type.
+    if (mistyped.has(place)) return []
+    if (issue.code === "invalid_type") mistyped.add(place)
+    return faultsOfIssue(issue, schema, given)
+  })
 }
 
-function faultsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): Fault[] {
+function faultsOfIssue(
+  issue: z.core.$ZodIssue,
+  schema: z.ZodType,
+  given: { value: unknown } | null,
+): Fault[] {
   const place = issue.path.join(".")
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({
@@ -154,7 +181,16 @@ function faultsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): Fault[] {
       message: describeUnknown(schema, issue.path, key),
     }))
   }
-  return [{ field: place || "body", message: issue.message }]
+  const message = given ? describeWrong(issue, valueAt(given.value, issue.path)) : issue.message
+  return [{ field: place || "body", message }]
+}
+
+/** What stands at a path of a value; nothing where there is none. */
+function valueAt(value: unknown, [first, ...rest]: readonly PropertyKey[]): unknown {
+  if (first === undefined) return value
+  if (typeof value !== "object" || value === null) return undefined
+  const own = new Map<PropertyKey, unknown>(Object.entries(value)).get(String(first))
+  return valueAt(own, rest)
 }
 
 function parseJson(text: string): unknown {

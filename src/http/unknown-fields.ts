@@ -1,53 +1,7 @@
 import { z } from "zod"
+import type { Fault } from "../faults.ts"
 import { nearestName } from "../suggest.ts"
-
-/** What fields are called in other interfaces, and here: the first of them that a request has. */
-const OTHER_NAMES: Record<string, readonly string[]> = {
-  input: ["input_files", "inputs", "source", "file_url", "url"],
-  inputs: ["input_files", "source"],
-  infile: ["input_files", "inputs"],
-  infiles: ["input_files", "inputs"],
-  files: ["input_files", "inputs", "file_url"],
-  file: ["file_url", "source", "input_files", "inputs"],
-  src: ["source", "file_url", "url", "input_files", "inputs"],
-  source: ["file_url", "url", "input_files", "inputs"],
-  url: ["file_url", "source", "input_files"],
-  uri: ["file_url", "source", "url", "input_files"],
-  fileurl: ["source", "url"],
-  inputurl: ["file_url", "source", "url", "input_files"],
-  videourl: ["source", "url", "file_url", "input_files"],
-  output: ["output_files", "output_filename", "outputs"],
-  outputs: ["output_files", "output_filename"],
-  outfile: ["output_files", "output_filename"],
-  outputname: ["output_files", "output_filename"],
-  filename: ["output_filename"],
-  renditions: ["outputs"],
-  formats: ["outputs"],
-  cmd: ["ffmpeg_command", "command"],
-  args: ["ffmpeg_command", "command"],
-  arguments: ["ffmpeg_command", "command"],
-  ffmpeg: ["ffmpeg_command", "command"],
-  command: ["ffmpeg_command"],
-  commands: ["ffmpeg_commands", "command"],
-  ffmpegcommand: ["command"],
-  callback: ["webhook"],
-  callbackurl: ["webhook"],
-  notification: ["webhook"],
-  notificationurl: ["webhook"],
-  notify: ["webhook"],
-  notifyurl: ["webhook"],
-  hook: ["webhook"],
-  webhookurl: ["webhook"],
-  webhooks: ["webhook"],
-  tags: ["metadata"],
-  meta: ["metadata"],
-  custom: ["metadata"],
-  userdata: ["metadata"],
-  lang: ["language"],
-  codec: ["outputs"],
-  lufs: ["loudnorm_i"],
-  targetlufs: ["loudnorm_i"],
-}
+import { OTHER_NAMES } from "./other-names.ts"
 
 /** What to say of a field that the object at `path` of a schema does not have. */
 export function describeUnknown(
@@ -56,9 +10,47 @@ export function describeUnknown(
   key: string,
 ): string {
   const fields = fieldsAt(schema, path)
-  const meant = otherName(key, fields) ?? nearestName(key, fields)
-  return `there is no such field${meant === null ? "" : `; did you mean \`${meant}\`?`}`
+  const meant = meantField(key, fields)
+  if (meant !== null) return `there is no such field; did you mean \`${meant}\`?`
+  const names = fields.map((field) => `\`${field}\``).join(", ")
+  return `there is no such field${names === "" ? "" : `; there are ${names}`}`
 }
+
+/**
+ * A value whose unknown fields stand under the names that were meant, where it has no field of these;
+ * and the fault of each. What is wrong with the bytes of a file is told by who knows how they come.
+ */
+export function renameFields(
+  schema: z.ZodType,
+  value: unknown,
+  { issues }: z.core.$ZodError,
+): { slips: Fault[]; meant: unknown } {
+  const unknown = issues.flatMap((issue) => {
+    return issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : []
+  })
+  if (typeof value !== "object" || value === null) return { slips: [], meant: value }
+  const fields = fieldsAt(schema, [])
+  const given = new Map<string, unknown>(Object.entries(value))
+  const slips = unknown.flatMap((key): Fault[] => {
+    const meant = key === "file" ? null : meantField(key, fields)
+    if (meant === null || given.has(meant)) return []
+    given.set(meant, given.get(key))
+    given.delete(key)
+    return [{ field: key, message: describeUnknown(schema, [], key) }]
+  })
+  return { slips, meant: Object.fromEntries(given) }
+}
+
+/** The field that a name was most likely to be; null where none is near. */
+function meantField(key: string, fields: readonly string[]): string | null {
+  const plain = key.toLowerCase().replace(/[^a-z]/g, "")
+  const longer = fields.filter((field) => field.replaceAll("_", "").startsWith(plain))
+  const [only = null] = longer.length === 1 && plain.length >= PREFIX_LENGTH_MIN ? longer : []
+  return otherName(key, fields) ?? only ?? nearestName(key, fields)
+}
+
+/** From this length on a word may be the beginning of a name. */
+const PREFIX_LENGTH_MIN = 4
 
 function otherName(key: string, fields: readonly string[]): string | null {
   const plain = key.toLowerCase().replace(/[^a-z]/g, "")

@@ -23,15 +23,23 @@ async function faultsOf(answer: Response): Promise<Refusal["details"]> {
 const EXPECTED = "expected a whole number of seconds from 60 to 31622400"
 
 describe("expires_in", () => {
-  it.each([59, 31_622_401, 1.5, -1, "3600", true])(
-    "is refused as %j by a create",
-    async (given) => {
-      const { id } = await upload(caller, "a.wav", "x")
-      const body = { file_url: `svc_id://${id}`, expires_in: given }
-      const answer = await caller.post("/normalize", body)
-      expect(await faultsOf(answer)).toEqual([{ field: "expires_in", message: EXPECTED }])
-    },
-  )
+  it.each([
+    [59],
+    [31_622_401],
+    [1.5],
+    [-1],
+    ["3600", "; write `3600`, without quotes"],
+    ["1h", "; write `3600`"],
+    ["2 days", "; write `172800`"],
+    ["soon"],
+    [true],
+  ])("is refused as %j by a create", async (given, remedy = "") => {
+    const { id } = await upload(caller, "a.wav", "x")
+    const body = { file_url: `svc_id://${id}`, expires_in: given }
+    const answer = await caller.post("/normalize", body)
+    const message = `${EXPECTED}${remedy}`
+    expect(await faultsOf(answer)).toEqual([{ field: "expires_in", message }])
+  })
 
   it.each(["59", "x", "60.5"])("is refused as %j by a form", async (given) => {
     const expected = [{ field: "expires_in", message: EXPECTED }]

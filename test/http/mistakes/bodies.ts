@@ -1,4 +1,4 @@
-import { json } from "./mistake.ts"
+import { command, json } from "./mistake.ts"
 import type { Mistake } from "./mistake.ts"
 
 /** A text that is no JSON as the body of a create. */
@@ -20,5 +20,77 @@ const TEXTS: Mistake[] = [
   broken("a name of a file", "@body.json", ["--data-binary @body.json"]),
 ]
 
+type Told = Pick<Mistake, "field" | "words">
+
+/** A field of a command with a value of another type, or under another name. */
+function field(mistake: string, changes: object, { field, words }: Told): Mistake {
+  const [path, status, code] = ["/commands", 422, "invalid_field"] as const
+  return { mistake, path, init: command(changes), status, field: field ?? "", code, words }
+}
+
+/** The same in the Job form, where the message names the field. */
+function rendition(mistake: string, changes: object, words: string[]): Mistake {
+  const outputs = [{ codec: "h264", resolution: "720p", ...changes }]
+  const init = json({ source: "https://example.com/a.mp4", outputs })
+  return { mistake, path: "/transcode", init, status: 400, code: "invalid_request", words }
+}
+
+const VALUES: Mistake[] = [
+  field("a number in quotes", { priority: "50" }, { field: "priority", words: ["write `50`"] }),
+  field(
+    "hours for seconds",
+    { expires_in: "2h" },
+    { field: "expires_in", words: ["write `7200`"] },
+  ),
+  field(
+    "a number for a text",
+    { metadata: { a: 7 } },
+    { field: "metadata.a", words: ['write `"7"`'] },
+  ),
+  field(
+    "a key that is too long",
+    { metadata: { ["a".repeat(65)]: "x" } },
+    { field: `metadata.${"a".repeat(65)}`, words: ["keys of at most 64 characters"] },
+  ),
+  field(
+    "an address in a list",
+    { webhook: ["https://example.com/"] },
+    { field: "webhook", words: ["write the text alone: `https://example.com/`"] },
+  ),
+  rendition("a codec's other name", { codec: "HEVC" }, ["did you mean `h265`?"]),
+  rendition("an encoder for a codec", { codec: "libx264" }, ["did you mean `h264`?"]),
+  rendition("a size in large letters", { resolution: "4K" }, ["did you mean `4k`?"]),
+  rendition("a size without its p", { resolution: 720 }, ["did you mean `720p`?"]),
+  rendition("a width and a height", { resolution: "1920x1080" }, ["did you mean `1080p`?"]),
+  rendition("a container as an extension", { container: ".mp4" }, ["did you mean `mp4`?"]),
+  {
+    mistake: "loudness without its sign",
+    path: "/normalize",
+    init: json({ file_url: "https://example.com/a.mp4", loudnorm_i: 16 }),
+    status: 422,
+    field: "loudnorm_i",
+    code: "invalid_field",
+    words: ["did you mean `-16`?"],
+  },
+  {
+    mistake: "a list as a body",
+    path: "/commands",
+    init: json([{}]),
+    status: 422,
+    field: "body",
+    code: "invalid_field",
+    words: ["an object of fields; it is a list"],
+  },
+  {
+    mistake: "a body that was made a text twice",
+    path: "/commands",
+    init: json(JSON.stringify(JSON.stringify({}))),
+    status: 422,
+    field: "body",
+    code: "invalid_field",
+    words: ["write it as an object, and not as JSON in a text"],
+  },
+]
+
 /** Bodies that cannot be read, or whose values are of another type. */
-export const BODY_MISTAKES = [...TEXTS]
+export const BODY_MISTAKES = [...TEXTS, ...VALUES]

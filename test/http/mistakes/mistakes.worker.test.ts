@@ -39,6 +39,38 @@ test("a command that reads nothing needs no input_files", async () => {
   expect(await answer.json()).toMatchObject({ valid: true })
 })
 
+describe("a field of another name", () => {
+  async function fieldsOf(path: string, body: object): Promise<string[]> {
+    const { details } = await readProblem(await ask(path, json(body)(caller.key)))
+    return details.map(({ field }) => field)
+  }
+
+  test("is the only fault where all else is right", async () => {
+    const renamed = {
+      command: "ffmpeg -f lavfi -i testsrc2=duration=1 {{out_1}}",
+      outputs: { out_1: "out.mp4" },
+    }
+    expect(await fieldsOf("/v1/commands", renamed)).toEqual(["command", "outputs"])
+    expect(await fieldsOf("/v1/fetch", { link: "https://example.com/" })).toEqual(["link"])
+    expect(await fieldsOf("/v1/keys", { label: "deploy" })).toEqual(["label"])
+  })
+
+  test("comes before what is wrong with its value", async () => {
+    const body = { url: "a.mp4", loudness: 3 }
+    expect(await fieldsOf("/v1/normalize", body)).toEqual([
+      "url",
+      "loudness",
+      "loudnorm_i",
+      "file_url",
+    ])
+  })
+
+  test("is one more where the field itself is there", async () => {
+    const body = { file_url: "https://example.com/a.mp4", url: "https://example.com/b.mp4" }
+    expect(await fieldsOf("/v1/files", body)).toEqual(["url"])
+  })
+})
+
 test("a body may begin with a byte order mark", async () => {
   const init = json('\uFEFF{"url": "a"}')
   const { message } = await readProblem(await ask("/v1/fetch", init(caller.key)))

@@ -142,12 +142,16 @@ describe("POST /fetch with transcode", () => {
 
 describe("a body of POST /fetch in the Job form", () => {
   it.each<[RegExp, unknown, Body]>([
-    [/^transcode: expected an object of fields$/, null, {}],
-    [/^transcode: expected an object of fields$/, "480p", {}],
-    [/^transcode\.outputs: expected an array of renditions$/, {}, {}],
+    [/^transcode: expected an object of fields; it is null$/, null, {}],
+    [/^transcode: expected an object of fields; it is a text$/, "480p", {}],
+    [/^transcode\.outputs: it is missing: expected an array of renditions$/, {}, {}],
     [/^transcode\.outputs: expected at least one rendition$/, { outputs: [] }, {}],
     [/^transcode\.outputs\.0\.container: expected mp4 or webm/, withContainer("vp9", "mov"), {}],
-    [/^transcode\.nonsense: there is no such field$/, { outputs: OUTPUTS, nonsense: 1 }, {}],
+    [
+      /^transcode\.nonsense: there is no such field/,
+      { outputs: OUTPUTS, nonsense: 1 },
+      {},
+    ],
     [/^transcode\.priority: expected a whole/, { outputs: OUTPUTS, priority: 101 }, {}],
     [/^transcode\.webhook: .*public host/, { outputs: OUTPUTS, webhook: "http://127.0.0.1/" }, {}],
     [/^transcode\.webhook_url: .*http/, { outputs: OUTPUTS, webhook_url: "nonsense" }, {}],
@@ -171,7 +175,7 @@ describe("a body of POST /fetch in the Job form", () => {
       { outputs: OUTPUTS },
       { audio_format: "mp3" },
     ],
-    [/^url: expected a URL$/, { outputs: OUTPUTS }, { url: 7 }],
+    [/^url: expected a URL; it is 7$/, { outputs: OUTPUTS }, { url: 7 }],
     [/^url: .*public host/, { outputs: OUTPUTS }, { url: "http://127.0.0.1/" }],
     [/^url: .*; transcode\.outputs: /, { outputs: 7 }, { url: 7 }],
     [/^webhook_url: expected it or webhook/, undefined, { webhook: HOOK, webhook_url: HOOK }],

@@ -277,7 +277,7 @@ describe("a body in the Job form", () => {
     [/^model: expected one of base, tiny\.en, large-v3$/, { model: "huge" }],
     [/^webhook_url: /, { webhook_url: "http://localhost/" }],
     [/^webhook_url: expected it or webhook/, { webhook: HOOK, webhook_url: HOOK }],
-    [/^nonsense: there is no such field$/, { nonsense: 1 }],
+    [/^nonsense: there is no such field; there are `file_url`, /, { nonsense: 1 }],
     [/^format: .*; words_per_cue: /, { format: "txt", words_per_cue: 0 }],
   ])("is refused with a 400 that says %s: %o", async (message, changes) => {
     const answer = await create({ source: file_url, ...changes })

@@ -47,34 +47,49 @@ describe("a body of POST /transcode that cannot be used", () => {
     [/^source: .*public host/, { source: "http://127.0.0.1/a.mp4" }],
     [/^source: /, { source: "ftp://a.example/a.mp4" }],
     [/^source: /, { source: `https://a.example/${"x".repeat(8192)}` }],
-    [/^outputs: expected an array of renditions$/, { outputs: undefined }],
-    [/^outputs: expected an array of renditions$/, { outputs: OUTPUT }],
+    [/^outputs: it is missing: expected an array of renditions$/, { outputs: undefined }],
+    [/^outputs: expected an array of renditions; write `\[\{"codec":"h264"/, { outputs: OUTPUT }],
     [/^outputs: expected at least one rendition$/, { outputs: [] }],
     [/^outputs: expected at most 32 renditions$/, { outputs: many }],
-    [/^outputs\.0: expected an object of fields$/, { outputs: ["480p"] }],
-    [/^outputs\.0\.codec: expected one of h264, h265, vp9, av1$/, withOutput({ codec: "H264" })],
-    [/^outputs\.0\.codec: expected one of/, withOutput({ codec: undefined })],
+    [/^outputs\.0: expected an object of fields; it is a text$/, { outputs: ["480p"] }],
     [
-      /^outputs\.0\.resolution: expected one of 480p, 720p, 1080p, 4k$/,
+      /^outputs\.0\.codec: expected one of h264, h265, vp9, av1; did you mean `h264`\?$/,
+      withOutput({ codec: "H264" }),
+    ],
+    [/^outputs\.0\.codec: it is missing: expected one of/, withOutput({ codec: undefined })],
+    [
+      /^outputs\.0\.resolution: expected one of 480p, 720p, 1080p, 4k; did you mean `480p`\?$/,
       withOutput({ resolution: 480 }),
     ],
-    [/^outputs\.0\.resolution: expected one of/, withOutput({ resolution: undefined })],
-    [/^outputs\.0\.container: expected one of mp4, webm, mov$/, withOutput({ container: "mkv" })],
+    [
+      /^outputs\.0\.resolution: it is missing: expected one of/,
+      withOutput({ resolution: undefined }),
+    ],
+    [
+      /^outputs\.0\.container: expected one of mp4, webm, mov(?:; did you mean `mov`\?)?$/,
+      withOutput({ container: "mkv" }),
+    ],
     [/^outputs\.0\.container: expected one of/, withOutput({ container: null })],
     ...[99, 200_001, 1500.5, "1500", 0, -1, null].map((rate): [RegExp, Body] => [
-      /^outputs\.0\.bitrate_kbps: expected a whole number from 100 to 200000$/,
+      /^outputs\.0\.bitrate_kbps: expected a whole number from 100 to 200000(?:; (?:write `1500`, without quotes|it is null))?$/,
       withOutput({ bitrate_kbps: rate }),
     ]),
-    [/^outputs\.0\.bitrate: there is no such field$/, withOutput({ bitrate: 7 })],
-    [/^quality_metrics: expected true or false$/, { quality_metrics: "false" }],
+    [
+      /^outputs\.0\.bitrate: there is no such field; did you mean `bitrate_kbps`\?$/,
+      withOutput({ bitrate: 7 }),
+    ],
+    [
+      /^quality_metrics: expected true or false; write `false`, without quotes$/,
+      { quality_metrics: "false" },
+    ],
     [/^priority: expected a whole number from 0 to 100$/, { priority: 101 }],
-    [/^metadata: expected an object of texts$/, { metadata: [] }],
+    [/^metadata: expected an object of texts; it is a list$/, { metadata: [] }],
     [/^metadata: expected at most 10 pairs$/, { metadata: Object.fromEntries(texts) }],
-    [/^metadata\.a: expected a text$/, { metadata: { a: 7 } }],
-    [/^webhook: expected a URL$/, { webhook: 7 }],
+    [/^metadata\.a: expected a text; write `"7"`$/, { metadata: { a: 7 } }],
+    [/^webhook: expected a URL; it is 7$/, { webhook: 7 }],
     [/^webhook_url: .*public host/, { webhook_url: "http://localhost/" }],
     [/^webhook_url: expected it or webhook, and not both$/, { webhook: HOOK, webhook_url: HOOK }],
-    [/^nonsense: there is no such field$/, { nonsense: 1 }],
+    [/^nonsense: there is no such field; there are `source`, /, { nonsense: 1 }],
     [/^source: .*; outputs: .*; priority: /, { source: 7, outputs: 7, priority: "x" }],
   ])("is refused with a 400 that says %s", async (message, changes) => {
     const answer = await create(changes)
@@ -88,9 +103,9 @@ describe("a body of POST /transcode that cannot be used", () => {
   it.each<[RegExp, unknown]>([
     [/^body: expected JSON; line 1, column 2: it ends too early: `}` is missing$/, "{"],
     [/^body: expected JSON, and the body is empty$/, ""],
-    [/^body: expected an object of fields$/, []],
-    [/^body: expected an object of fields$/, "null"],
-    [/^body: expected an object of fields$/, '"text"'],
+    [/^body: expected an object of fields; it is a list$/, []],
+    [/^body: expected an object of fields; it is null$/, "null"],
+    [/^body: expected an object of fields; it is a text$/, '"text"'],
   ])("says %s of %o", async (message, body) => {
     const answer = await send(body)
     expect(answer.status).toBe(400)

@@ -1,0 +1,167 @@
+import type { z } from "zod"
+import { nearestName } from "../suggest.ts"
+
+const SHOWN_LENGTH_MAX = 80
+
+/** What values are called elsewhere, and here: the first of them that a field takes. */
+const OTHER_VALUES: Record<string, readonly string[]> = {
+  avc: ["h264"],
+  avc1: ["h264"],
+  x264: ["h264"],
+  libx264: ["h264"],
+  hevc: ["h265"],
+  hvc1: ["h265"],
+  x265: ["h265"],
+  libx265: ["h265"],
+  libvpxvp9: ["vp9"],
+  libsvtav1: ["av1"],
+  libaomav1: ["av1"],
+  uhd: ["4k", "2160p"],
+  "2160": ["4k", "2160p"],
+  "2160p": ["4k"],
+  "3840x2160": ["4k", "2160p"],
+  "4k": ["2160p"],
+  fullhd: ["1080p"],
+  fhd: ["1080p"],
+  "1920x1080": ["1080p"],
+  hd: ["720p"],
+  "1280x720": ["720p"],
+  sd: ["480p"],
+  "640x480": ["480p"],
+  "854x480": ["480p"],
+  quicktime: ["mov"],
+  aac: ["m4a"],
+  done: ["success", "completed"],
+  finished: ["success", "completed"],
+  succeeded: ["success", "completed"],
+  success: ["completed"],
+  ok: ["success", "completed"],
+  completed: ["success"],
+  error: ["failed"],
+  canceled: ["failed"],
+  cancelled: ["failed"],
+  queued: ["pending"],
+  waiting: ["pending", "queued"],
+  pending: ["queued"],
+  processing: ["running"],
+  inprogress: ["running", "processing"],
+  active: ["running", "processing"],
+  running: ["processing"],
+  url: ["import"],
+  english: ["en"],
+  all: ["admin"],
+  full: ["admin"],
+}
+
+/** What was expected of a value that does not fit, and what to write in its place where that can be told. */
+export function describeWrong(issue: z.core.$ZodIssue, value: unknown): string {
+  const { message } = issue
+  // It says so itself.
+  if (message.includes("`")) return message
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? message
+  if (value === undefined) {
+    return /^(?:invalid_(?:type|value|union))$/.test(issue.code)
+      ? `it is missing: ${message}`
+      : message
+  }
+  const meant = meantValue(issue, value)
+  return meant === null ? message : `${message}; ${meant}`
+}
+
+function meantValue(issue: z.core.$ZodIssue, value: unknown): string | null {
+  if (issue.code === "invalid_value") return nearValue(issue.values, value)
+  if (issue.code === "too_big") return withMinus(issue.maximum, value)
+  if (issue.code === "invalid_format") return issue.format === "datetime" ? asMoment(value) : null
+  if (issue.code !== "invalid_type") return null
+  if (value === null) return "it is null"
+  if (issue.expected === "string") return asText(issue.message, value)
+  if (issue.expected === "number" || issue.expected === "int") return asNumber(issue.message, value)
+  if (issue.expected === "boolean") return asBoolean(value)
+  if (issue.expected === "array") return Array.isArray(value) ? null : write([value])
+  return asObject(value)
+}
+
+function nearValue(values: readonly unknown[], value: unknown): string | null {
+  if (typeof value !== "string" && typeof value !== "number") return null
+  const names = values.filter((each) => typeof each === "string")
+  const plain = `${value}`
+    .trim()
+    .toLowerCase()
+    .replace(/[\s._-]/g, "")
+  const other = Object.hasOwn(OTHER_VALUES, plain) ? (OTHER_VALUES[plain] ?? []) : []
+  const near =
+    names.find((name) => name.toLowerCase() === plain) ??
+    other.find((name) => names.includes(name)) ??
+    names.find((name) => name === `${plain}p` || `.${name}` === plain) ??
+    nearestName(plain, names)
+  return near === null ? null : `did you mean \`${near}\`?`
+}
+
+/** A number that is to be negative, and was given without its sign. */
+function withMinus(maximum: number | bigint, value: unknown): string | null {
+  if (typeof value !== "number" || value <= 0 || maximum > 0) return null
+  return -value <= maximum ? `did you mean \`${-value}\`?` : null
+}
+
+function asText(message: string, value: unknown): string | null {
+  if (typeof value === "number" || typeof value === "boolean") {
+    return message === "expected a text" ? write(`${value}`) : `it is ${value}`
+  }
+  const inner: unknown[] = Object.values(value ?? {})
+  const [only] = inner
+  if (inner.length === 1 && typeof only === "string") return `write the text alone: ${shown(only)}`
+  return `it is ${Array.isArray(value) ? "a list" : "an object"}`
+}
+
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+function asNumber(message: string, value: unknown): string | null {
+  if (typeof value !== "string") return null
+  const number = value.trim() === "" ? Number.NaN : Number(value)
+  const isWhole = Number.isInteger(number) || !message.includes("whole")
+  if (Number.isFinite(number)) return isWhole ? `${write(number)}, without quotes` : null
+  const [, count = "", unit = ""] = /^\s*(\d+)\s*([smhdw])[a-z]*\s*$/i.exec(value) ?? []
+  const seconds = UNIT_SECONDS[unit.toLowerCase()]
+  if (seconds === undefined || !message.includes("seconds")) return null
+  return write(Number(count) * seconds)
+}
+
+function asBoolean(value: unknown): string | null {
+  const plain = JSON.stringify(value).replaceAll('"', "").toLowerCase()
+  if (/^(?:true|yes|on|1)$/.test(plain)) return "write `true`, without quotes"
+  return /^(?:false|no|off|0)$/.test(plain) ? "write `false`, without quotes" : null
+}
+
+/** A list, or an object that was made a text before the body was. */
+function asObject(value: unknown): string | null {
+  if (Array.isArray(value)) return "it is a list"
+  if (typeof value !== "string") return null
+  return /^\s*\{/.test(value) ? "write it as an object, and not as JSON in a text" : "it is a text"
+}
+
+/** A moment in the one form that is read. */
+function asMoment(value: unknown): string | null {
+  if (typeof value !== "string" || value === "") return null
+  const digits = /^\d{10}(?:\d{3})?$/.test(value) ? Number(value.padEnd(13, "0")) : null
+  const moment = new Date(digits ?? readMoment(value))
+  return Number.isNaN(moment.getTime()) ? null : write(moment.toISOString().replace(".000", ""), "")
+}
+
+/** A time of day without a zone is in UTC; the plus of one becomes a blank in a query. */
+function readMoment(text: string): string {
+  const zoned = text.trim().replace(/ (\d\d:\d\d)$/, (zone) => {
+    return /T.* /.test(text) ? `+${zone.trim()}` : zone
+  })
+  const isWithoutZone = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(zoned)
+  return isWithoutZone ? `${zoned.replace(" ", "T")}Z` : zoned
+}
+
+function write(value: unknown, quotes = '"'): string {
+  const json = JSON.stringify(value) ?? ""
+  return `write ${shown(quotes === "" ? json.replaceAll('"', "") : json)}`
+}
+
+function shown(text: string): string {
+  const short = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text
+  return `\`${short}\``
+}
