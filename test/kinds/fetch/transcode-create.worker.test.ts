@@ -147,11 +147,7 @@ describe("a body of POST /fetch in the Job form", () => {
     [/^transcode\.outputs: it is missing: expected an array of renditions$/, {}, {}],
     [/^transcode\.outputs: expected at least one rendition$/, { outputs: [] }, {}],
     [/^transcode\.outputs\.0\.container: expected mp4 or webm/, withContainer("vp9", "mov"), {}],
-    [
-      /^transcode\.nonsense: there is no such field/,
-      { outputs: OUTPUTS, nonsense: 1 },
-      {},
-    ],
+    [/^transcode\.nonsense: there is no such field/, { outputs: OUTPUTS, nonsense: 1 }, {}],
     [/^transcode\.priority: expected a whole/, { outputs: OUTPUTS, priority: 101 }, {}],
     [/^transcode\.webhook: .*public host/, { outputs: OUTPUTS, webhook: "http://127.0.0.1/" }, {}],
     [/^transcode\.webhook_url: .*http/, { outputs: OUTPUTS, webhook_url: "nonsense" }, {}],
