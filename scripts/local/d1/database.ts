@@ -14,17 +14,13 @@ type Storage = {
   transactionSync<Result>(work: () => Result): Result
 }
 
-/** Who asks again so soon is one of many, who then share a wait for the disk. */
-const BUSY_MS = 3
-
 /**
  * A D1 database. Its answers leave once the disk has what they say: all that is done in one turn of the
- * event loop is written together, so that it gathers, while it is busy, whatever has arrived.
+ * event loop is written together, so that what writes waits for whatever has arrived with it.
  */
 export class D1DatabaseObject {
   readonly #storage: Storage
   readonly #gathered: (() => void)[] = []
-  #askedAt = 0
   #changes = 0
 
   constructor({ storage }: { storage: Storage }) {
@@ -33,10 +29,7 @@ export class D1DatabaseObject {
 
   /** Runs statements in their order, all or none. */
   async query(queries: Query[]): Promise<Answer> {
-    const now = Date.now()
-    const isBusy = now - this.#askedAt < BUSY_MS
-    this.#askedAt = now
-    if (!isBusy || queries.every(({ sql }) => isRead(sql))) return this.#answer(queries)
+    if (queries.every(({ sql }) => isRead(sql))) return this.#answer(queries)
     return await new Promise((resolve) => {
       this.#gathered.push(() => resolve(this.#answer(queries)))
       if (this.#gathered.length === 1) setTimeout(() => this.#runGathered(), 0)
