@@ -18,6 +18,7 @@ import { openTaskQueue } from "../../storage/task-queue.ts"
 import type { QueuedTask } from "../../storage/task-queue.ts"
 import { isRunningAt } from "../../storage/tasks.ts"
 import type { JobSnapshot } from "../../storage/transitions.ts"
+import { openArrivals } from "./arrivals.ts"
 import { cancelJobsOfDeleted } from "./cancel-deleted.ts"
 import { openChecks } from "./checks.ts"
 import { dispatchTask } from "./dispatch-task.ts"
@@ -31,7 +32,6 @@ import {
   isLeaseTooLong,
   isPosted,
   isRunLost,
-  newTask,
   renewedTask,
   runningTask,
 } from "./queued-task.ts"
@@ -59,6 +59,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #nextAlarm: ReturnType<typeof openNextAlarm>
   readonly #walks = openWalks(this.#queue)
   readonly #checks: ReturnType<typeof openChecks>
+  readonly #arrive: ReturnType<typeof openArrivals>
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -73,24 +74,20 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       remove: (id, killed) => this.#remove(id, killed),
       onReconciled: (accountId) => this.#reconciled(accountId),
     })
+    this.#arrive = openArrivals(this.#queue, {
+      left: this.#left,
+      notes: this.#notes,
+      nextAlarm: this.#nextAlarm,
+      onQueued: (accountId, blocked) => {
+        // What a blocked task waits for may have come while the call was on its way.
+        const looked = this.#checks.look(accountId, blocked, true)
+        this.#inBackground(looked.then(() => this.#pump(accountId)))
+      },
+    })
   }
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
-    // A call that was lost may have come all the same, and the message of its task after its end.
-    const open = tasks.filter(({ id }) => !this.#left.has(id))
-    if (open.length === 0) return
-    await this.#nextAlarm.armSoon(accountId)
-    for (const task of open) {
-      this.#queue.add(newTask(task))
-      // A claim would have said so in D1.
-      if (this.#queue.find(task.id)?.fence === null) this.#notes.jobAccepted(task.jobId)
-    }
-    this.#notes.noteLater(accountId)
-    // What a blocked task waits for may have come while the call was on its way.
-    const blocked = open.flatMap((task) => (task.blocked ? task.id : []))
-    this.#inBackground(
-      this.#checks.look(accountId, blocked, true).then(() => this.#pump(accountId)),
-    )
+    await this.#arrive({ accountId, tasks })
   }
 
   async renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean> {
