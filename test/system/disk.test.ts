@@ -118,7 +118,7 @@ describe("on a small disk", () => {
     ]
     const ids: string[] = []
     const greedy = create(filler, {
-      ffmpeg_command: "ffmpeg -f lavfi -i color=s=1920x1080 -f rawvideo {{out_1}}",
+      ffmpeg_command: "ffmpeg -f lavfi -i color=s=1920x1080 -t 3600 -f rawvideo {{out_1}}",
       input_files: {},
       output_files: { out_1: "a.raw" },
     })

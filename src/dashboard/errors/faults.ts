@@ -28,8 +28,10 @@ export const FAULTS: Record<Exclude<FaultCode, FailureCode>, ExplainedFault> = {
   },
   endless_input: {
     title: "The command would never end",
-    means: "An input has no end, and nothing in the command ends what is made of it.",
-    remedy: "Write -t and its seconds before the output, or give the source a length.",
+    means:
+      "An input or a filter has no end, or one beyond 1000 hours, and nothing in the command ends what is made of it.",
+    remedy:
+      "Write -t and its seconds before the output, or -shortest beside a stream that ends; or give the source or the filter a length, as the message says.",
     message:
       '-stream_loop: it repeats its input without end, so that "{{out_1}}" would never be done; write -t and its seconds before the output',
     field: "ffmpeg_command",

@@ -118,6 +118,19 @@ const NAMES: Mistake[] = [
     code: "endless_input",
     words: ["never be done", "write -t"],
   }),
+  mistaken("silence without an end", "-f lavfi -i sine=d=1 -af apad {{out_1}}", {
+    code: "endless_input",
+    words: ["apad adds silence without end", "whole_dur=10"],
+  }),
+  mistaken(
+    "a background without an end",
+    "-f lavfi -i testsrc2=d=1 -filter_complex color=red[c];[c][0:v]overlay {{out_1}}",
+    { code: "endless_input", words: ["the source color", "add shortest=1 to overlay"] },
+  ),
+  mistaken("an end that no job lives to see", "-f lavfi -i testsrc2 -t 99999999 {{out_1}}", {
+    code: "endless_input",
+    words: ["-t 99999999 is longer than any job may take", "duration=5"],
+  }),
 ]
 
 /** What is lacking, in fields of their own. */

@@ -8,7 +8,7 @@ import { checkPairs } from "./check-pairs.ts"
 import { checkLists, checkStreams } from "./check-streams.ts"
 import type { Probes } from "./check-streams.ts"
 import { checkDefaults } from "./default-streams.ts"
-import { checkEnds } from "./endless.ts"
+import { checkEnds } from "./endless/check-ends.ts"
 import type { Known } from "./known.ts"
 import { checkSizes } from "./odd-sizes.ts"
 
@@ -30,6 +30,6 @@ export function checkByFacts(words: readonly string[], known: Known, probes: Pro
     ...checkDefaults(command, known, probes),
     ...checkLists(command, probes),
     ...checkSizes(command, known, probes),
-    ...checkEnds(command, known),
+    ...checkEnds(command, known, probes),
   ]
 }

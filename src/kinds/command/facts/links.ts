@@ -66,7 +66,8 @@ function takeEnd(ends: OpenEnd[], label: string): OpenEnd | string {
   return end ?? label
 }
 
-function padsOf({ name, options }: ChainFilter, known: Known) {
+/** The media of a filter's pads, a letter each; null where their number is not known. */
+export function padsOf({ name, options }: ChainFilter, known: Known) {
   const entry = known.find("filters", name)
   const [inputs = "", outputs = ""] = entry?.meta.split(" ").at(-1)?.split(">") ?? []
   if (!entry) return null

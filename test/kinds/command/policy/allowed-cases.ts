@@ -54,7 +54,7 @@ export const ALLOWED: Record<string, readonly string[]> = {
     "-i in_1 -vf ass=in_2.srt:fontsdir=./ out_1",
     "-i in_1 -vf \"lut3d='in_lut':interp=tetrahedral,lut1d=in_lut\" out_1",
     "-i in_1 -vf 'movie=in_pic[wm];[in][wm]overlay=10:10' out_1",
-    "-i in_1 -filter_complex 'amovie=in_snd:loop=0[m];[0:a][m]amix' out_1",
+    "-i in_1 -filter_complex 'amovie=in_snd:loop=0[m];[0:a][m]amix=duration=first' out_1",
     "-i in_1 -vf vidstabdetect=shakiness=5:result=transforms.trf -f null -",
     "-i in_1 -vf vidstabtransform=input=transforms.trf:smoothing=30,unsharp=5:5:0.8:3:3:0.4 out_1",
     "-i in_1 -af loudnorm=I=-16:TP=-1.5:LRA=11:print_format=json -f null -",

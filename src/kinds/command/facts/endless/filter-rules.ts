@@ -1,0 +1,160 @@
+import type { ChainFilter } from "../graph.ts"
+import { findOption } from "../known.ts"
+import type { Known, KnownEntry } from "../known.ts"
+import { allOf, anyOf, isBound, LASTING_HOURS } from "./fate.ts"
+import type { Fate } from "./fate.ts"
+
+/** The values of a filter by the first names of its options. */
+type Values = ReadonlyMap<string, string>
+
+type Ruling = { name: string; option: string; values: Values; inputs: readonly Fate[] }
+
+/** Whether what a filter makes ends; one that is not here ends where any of what it reads does. */
+const RULES: ReadonlyMap<string, (ruling: Ruling) => Fate> = new Map([
+  ...["trim", "atrim"].map((name) => [name, cut] as const),
+  ...["loop", "aloop"].map((name) => [name, repeat] as const),
+  ["apad", padSound],
+  ["tpad", padPictures],
+  ...words("segment asegment streamselect astreamselect").map(
+    (name) => [name, () => null] as const,
+  ),
+  ...words("overlay blend alphamerge haldclut lut2 psnr ssim libvmaf").map(
+    (name) => [name, beside] as const,
+  ),
+  ...words("hstack vstack xstack").map((name) => [name, stack] as const),
+  ...words("mix amix interleave ainterleave").map((name) => [name, mix] as const),
+  ["concat", ({ inputs }) => anyOf(inputs)],
+  // The first is left behind once the second begins, and sound fades so in some versions.
+  ...words("xfade acrossfade").map((name) => [name, second] as const),
+  ["afir", ({ inputs }) => inputs[0] ?? null],
+])
+
+/** Sources that have no end and no option that gives them one. */
+const LASTING_SOURCES = /^(?:mandelbrot|life|cellauto)$/
+
+/** The fates of what a filter makes, of those of what it reads; `option` is that of its graph. */
+export function fatesAfter(
+  filter: ChainFilter,
+  { inputs, outputs, option, known }: FilterPlace,
+): Fate[] {
+  const entry = known.find("filters", filter.name)
+  if (!entry) return Array.from({ length: outputs }, () => null)
+  const values = valuesOf(filter, entry)
+  const { name } = filter
+  // What it scales, and what it scales by.
+  if (name === "scale2ref") return [inputs[0] ?? null, inputs[1] ?? null]
+  const ruling = { name, option, values, inputs }
+  const rule = RULES.get(name) ?? (() => allOf(inputs))
+  const fate = inputs.length === 0 ? sourceOf(ruling, entry) : rule(ruling)
+  return Array.from({ length: outputs }, () => fate)
+}
+
+/** Where a filter stands: the fates of what it reads, how many it makes, and its graph's option. */
+export type FilterPlace = {
+  inputs: readonly Fate[]
+  outputs: number
+  option: string
+  known: Known
+}
+
+function valuesOf({ options }: ChainFilter, entry: KnownEntry): Values {
+  return new Map(
+    options.flatMap(({ name, value }, place) => {
+      const known = name === null ? entry.options[place] : findOption(entry.options, name)
+      const first = known?.names[0] ?? name
+      return first === null ? [] : [[first, value] as const]
+    }),
+  )
+}
+
+function sourceOf({ name, option, values }: Ruling, entry: KnownEntry): Fate {
+  if (name.endsWith("movie")) {
+    if (values.get("loop") !== "0") return null
+    return { option, why: `${name} with loop=0 repeats its file without end`, mend: null }
+  }
+  const hasDuration = findOption(entry.options, "duration") !== null
+  if (!hasDuration && !LASTING_SOURCES.test(name)) return null
+  const duration = values.get("duration")
+  if (duration === undefined || !hasDuration) {
+    const mend = hasDuration ? `give ${name} an end, as duration=5` : null
+    return { option, why: `the source ${name} has no end`, mend }
+  }
+  if (isBound(duration)) return null
+  const why = `the source ${name} lasts more than ${LASTING_HOURS} hours by duration=${duration}`
+  return { option, why, mend: `give ${name} an earlier end, as duration=5` }
+}
+
+function cut({ values, inputs }: Ruling): Fate {
+  const isCut = [...values].some(([name, value]) => {
+    return name.startsWith("end_") || (/^(?:end|duration)$/.test(name) && isBound(value))
+  })
+  return isCut ? null : (inputs[0] ?? null)
+}
+
+function repeat({ name, option, values, inputs }: Ruling): Fate {
+  const [input = null] = inputs
+  const size = Number(values.get("size") ?? 0)
+  const isFromStart = Number(values.get("start") ?? 0) === 0 && !values.has("time")
+  if (input || values.get("loop") !== "-1" || !(size > 0) || !isFromStart) return input
+  const why = `${name} with loop=-1 repeats its input without end`
+  return { option, why, mend: `give ${name} a number of times, as loop=3` }
+}
+
+function padSound({ name, option, values, inputs }: Ruling): Fate {
+  const lengths = ["pad_len", "whole_len", "pad_dur", "whole_dur"]
+  if (inputs[0] || lengths.some((each) => (values.get(each) ?? "-1") !== "-1")) {
+    return inputs[0] ?? null
+  }
+  const why = `${name} adds silence without end`
+  return { option, why, mend: `give ${name} a length, as whole_dur=10` }
+}
+
+function padPictures({ name, option, values, inputs }: Ruling): Fate {
+  if (inputs[0] || values.get("stop") !== "-1") return inputs[0] ?? null
+  const why = `${name} with stop=-1 adds frames without end`
+  return { option, why, mend: `give ${name} a length, as stop_duration=5` }
+}
+
+/** Filters that lay pictures beside each other in time: they go on until the last has ended. */
+function beside({ name, values, inputs }: Ruling): Fate {
+  if (/^(?:endall|1)$/.test(values.get("eof_action") ?? "") || isOn(values.get("shortest"))) {
+    return allOf(inputs)
+  }
+  const isFirstAlone =
+    /^(?:pass|2)$/.test(values.get("eof_action") ?? "") || isOff(values.get("repeatlast"))
+  return isFirstAlone ? (inputs[0] ?? null) : mendable(inputs, `add shortest=1 to ${name}`)
+}
+
+function stack({ name, values, inputs }: Ruling): Fate {
+  if (isOn(values.get("shortest"))) return allOf(inputs)
+  return mendable(inputs, `add shortest=1 to ${name}`)
+}
+
+function mix({ name, values, inputs }: Ruling): Fate {
+  const duration = values.get("duration") ?? "longest"
+  if (/^(?:first|2)$/.test(duration)) return inputs[0] ?? null
+  if (!/^(?:longest|0)$/.test(duration)) return allOf(inputs)
+  return mendable(inputs, `add duration=shortest to ${name}`)
+}
+
+function second({ inputs }: Ruling): Fate {
+  return inputs[1] ?? null
+}
+
+/** The first of streams that never ends; where another does, what would end with that one. */
+function mendable(inputs: readonly Fate[], mend: string): Fate {
+  const fate = anyOf(inputs)
+  return fate && inputs.includes(null) ? { ...fate, mend } : fate
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !isOff(value)
+}
+
+function isOff(value: string | undefined): boolean {
+  return /^(?:0|false|no|n|off|disabled?)$/i.test(value ?? "")
+}
+
+function words(text: string): string[] {
+  return text.split(" ")
+}
