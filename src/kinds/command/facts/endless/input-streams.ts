@@ -1,4 +1,4 @@
-import { lastValue } from "../../../../contract/command-line.ts"
+import { isTextName, lastValue } from "../../../../contract/command-line.ts"
 import type { ReadFile } from "../../../../contract/command-line.ts"
 import type { ProbeResult } from "../../../../contract/probe.ts"
 import { readChains } from "../graph.ts"
@@ -23,9 +23,7 @@ const PICTURE_NAME = /\.(?:jpe?g|png|webp|bmp|tiff?|gif)$/i
 /** What is known of an input before it is read. */
 export function readInput(file: ReadFile, known: Known, probes: Probes): Input {
   const isSource = lastValue(file, "f")?.toLowerCase() === "lavfi"
-  const { streams, fate } = isSource
-    ? readSource(file, known)
-    : { streams: streamsOf(file, probes), fate: fateOf(file, probes) }
+  const { streams, fate } = isSource ? readSource(file, known) : readFile(file, probes)
   const kept = streams?.filter(({ medium }) => !leavesOut(file, medium)) ?? null
   const isBounded = file.options.some(({ name, value }) => {
     return (name === "t" || name === "to") && isBound(value ?? "")
@@ -64,6 +62,13 @@ function channelsOf(text: string): number | null {
 
 const LAYOUTS: Record<string, number> = { mono: 1, stereo: 2, "5.1": 6, "7.1": 8 }
 
+function readFile(file: ReadFile, probes: Probes): Input {
+  const streams = streamsOf(file, probes)
+  // Texts are read once, however often they are to be repeated.
+  const isText = streams?.every(({ medium }) => medium === "S") === true
+  return { streams, fate: isText ? null : fateOf(file, probes) }
+}
+
 function fateOf(file: ReadFile, probes: Probes): Fate {
   const times = lastValue(file, "stream_loop")
   if (times !== null && isRepeatedForEver(Number(times), probes.get(file.word)?.duration)) {
@@ -82,10 +87,10 @@ function fateOf(file: ReadFile, probes: Probes): Fate {
 
 function streamsOf(file: ReadFile, probes: Probes): InputStream[] | null {
   const probe = probes.get(file.word)
-  if (lastValue(file, "f") !== null || file.word.includes("%")) {
-    return lastValue(file, "f") === "image2" ? [{ medium: "V", weight: null }] : null
-  }
+  const format = lastValue(file, "f")
+  if (format !== null) return format === "image2" ? [{ medium: "V", weight: null }] : null
   if (probe) return probe.streams.length === 0 ? null : probe.streams.map(readStream)
+  if (isTextName(file.word)) return [{ medium: "S", weight: null }]
   if (SOUND_NAME.test(file.word)) return [{ medium: "A", weight: null }]
   return PICTURE_NAME.test(file.word) ? [{ medium: "V", weight: null }] : null
 }

@@ -10,33 +10,37 @@ import type { GraphEnd } from "./graph-fates.ts"
 import { leavesOut } from "./input-streams.ts"
 import type { Input } from "./input-streams.ts"
 
-/** A stream of an output; its medium is null where that is not known, or is nothing to its fate. */
-type OutputStream = { medium: string | null; fate: Fate; isMade?: boolean }
+/** A stream that an output takes from an input; its medium is null where that is not known. */
+type OutputStream = { medium: string | null; fate: Fate }
 
 /** What streams of outputs come from. */
 type Origins = { inputs: readonly Input[]; ends: readonly GraphEnd[]; known: Known }
 
 /** What becomes of the streams of an output, as it maps them or as ffmpeg chooses them. */
-export function fatesOfOutput(output: ReadFile, origins: Origins & { isFirst: boolean }): Fate[] {
-  const maps = output.options.filter(({ name }) => name === "map")
-  const streams =
+export function fatesOfOutput(
+  output: ReadFile,
+  { inputs, ends, known, isFirst }: Origins & { isFirst: boolean },
+): Fate[] {
+  const maps = output.options.filter(({ name }) => name === "map").map(({ value }) => value ?? "")
+  const labels = maps.flatMap((map) => /^\[([^\]]+)\]$/.exec(map)?.[1] ?? [])
+  const loose = isFirst ? ends.filter(({ label }) => label === null) : []
+  const taken =
     maps.length > 0
-      ? maps.flatMap(({ value }) => mapped(value ?? "", origins))
-      : chosen(output, origins)
-  return streams
-    .filter(({ medium }) => medium === null || !leavesOut(output, medium))
-    .map((stream) => (stream.isMade ? stream.fate : fateBehind(stream, output, origins.known)))
+      ? maps.filter((map) => !map.startsWith("[")).flatMap((map) => mapped(map, inputs))
+      : chosen(output, { inputs, made: loose, known })
+  return [
+    ...loose.map(({ fate }) => fate),
+    ...labels.map((label) => ends.find((end) => end.label === label)?.fate ?? null),
+    ...taken
+      .filter(({ medium }) => medium === null || !leavesOut(output, medium))
+      .map((stream) => fateBehind(stream, output, known)),
+  ]
 }
 
-/** The streams that a map names; what it takes away may be any of the others. */
-function mapped(value: string, { inputs, ends }: Origins): OutputStream[] {
-  const label = /^\[([^\]]+)\]$/.exec(value)?.[1]
-  if (label !== undefined) {
-    const end = ends.find((each) => each.label === label)
-    return [{ medium: null, fate: end?.fate ?? null, isMade: true }]
-  }
+/** The streams of inputs that a map names. */
+function mapped(map: string, inputs: readonly Input[]): OutputStream[] {
   const [, place, medium = "", number, more = "", mark] =
-    /^(\d+)(?::(?:([vVas])(?::\d+)?|(\d+)|([^?]*)))?(\?)?$/.exec(value) ?? []
+    /^(\d+)(?::(?:([vVas])(?::\d+)?|(\d+)|([^?]*)))?(\?)?$/.exec(map) ?? []
   const input = place === undefined ? undefined : inputs[Number(place)]
   if (!input) return [{ medium: null, fate: null }]
   const { streams, fate } = input
@@ -54,25 +58,34 @@ function mapped(value: string, { inputs, ends }: Origins): OutputStream[] {
   return own.map((each) => ({ medium: each.medium, fate }))
 }
 
-/** The streams that ffmpeg chooses: ends of graphs without a label, and one of each other medium. */
+/** The streams of inputs that ffmpeg chooses: one of each medium that no graph makes. */
 function chosen(
   output: ReadFile,
-  { inputs, ends, known, isFirst }: Origins & { isFirst?: boolean },
+  { inputs, made, known }: Pick<Origins, "inputs" | "known"> & { made: readonly GraphEnd[] },
 ): OutputStream[] {
-  const loose = isFirst === true ? ends.filter(({ label }) => label === null) : []
-  const [muxer, ...others] = muxersOf(output, known) ?? []
-  const media = ["V", "A", "S"].filter((medium) => {
-    if (loose.some((end) => end.medium === medium)) return false
-    return !muxer || others.length > 0 || metaOf(muxer, medium.toLowerCase()).length > 0
+  const endless = allOf(inputs.map(({ fate }) => fate))
+  if (endless && made.length === 0 && inputs.some(({ streams }) => !streams)) {
+    return [{ medium: null, fate: endless }]
+  }
+  const muxers = muxersOf(segmentOf(output), known) ?? []
+  const [muxer] = muxers.length === 1 ? muxers : []
+  return ["V", "A", "S"].flatMap((medium) => {
+    if (made.some((end) => end.medium === medium)) return []
+    const codecs = muxer ? metaOf(muxer, medium.toLowerCase()) : null
+    // Texts are taken by formats that have no codec of their own for them, where one is named.
+    const isLeft = medium !== "S" && codecs?.length === 0
+    const fate = isLeft ? undefined : fateOfChoice(medium, inputs)
+    if (fate === undefined) return []
+    // Files of sound take covers alone for their picture.
+    const isKnown = codecs !== null && codecs[0] !== "png"
+    return [{ medium, fate: isKnown ? fate : null }]
   })
-  const isKnown = muxer !== undefined && others.length === 0
-  return [
-    ...loose.map((end) => ({ ...end, isMade: true })),
-    ...media.flatMap((medium) => {
-      const fate = fateOfChoice(medium, inputs)
-      return fate === undefined ? [] : [{ medium, fate: isKnown ? fate : null }]
-    }),
-  ]
+}
+
+/** An output as one of its segments is, whose format its name says. */
+function segmentOf(output: ReadFile): ReadFile {
+  if (lastValue(output, "f")?.endsWith("segment") !== true) return output
+  return { ...output, options: output.options.filter(({ name }) => name !== "f") }
 }
 
 /** The fate of the stream that ffmpeg chooses of a medium; undefined where there is none. */

@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -45,6 +45,9 @@ beforeAll(async () => {
   await make(`${video} -f lavfi -i sine=d=1 -c:v mpeg4 -c:a aac -ac 2 in_stereo.mp4`)
   await make(`${video} -frames:v 1 in_pic.png`)
   await make(`${video} in_gif.gif`)
+  await make(`${video} -frames:v 3 in_pics_%d.png`)
+  await writeFile(join(folder, "in_text.srt"), "1\n00:00:00,000 --> 00:00:00,900\nHi\n")
+  await writeFile(join(folder, "in_list.txt"), "file in_1.mp4\nfile in_1.mp4\n")
   await make("-f lavfi -i sine=d=1 in_snd.wav")
   for (const name of NAMES.values()) probes.set(name, await probe(name))
 })
@@ -149,6 +152,7 @@ test("what is not known of an input is not taken for endless", () => {
     "-i in_1 -loop 1 -i in_pic -filter_complex overlay out.mkv",
     "-stream_loop -1 -i in_1 -map 0:a? -i in_mute -map 1:v out.mkv",
     "-stream_loop -1 -i in_1 -map 0 -map -0:v out.mkv",
+    "-stream_loop -1 -i in_1 -vf trim=0:2 -af atrim=0:2 out.mkv",
     "-loop 1 -i in_pic -i in_1 -shortest -map 0 -map 1:a? out.mkv",
     "-f lavfi -i testsrc -vf unheardof out.mkv",
   ]
