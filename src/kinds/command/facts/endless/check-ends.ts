@@ -1,10 +1,12 @@
 import type { ReadCommand, ReadFile } from "../../../../contract/command-line.ts"
 import type { Refusal } from "../../policy/refusal.ts"
 import { graphsOf } from "../check-graphs.ts"
+import type { Graph } from "../check-graphs.ts"
 import type { Probes } from "../check-streams.ts"
 import type { Known } from "../known.ts"
 import { allOf, anyOf, isBound, LASTING_HOURS } from "./fate.ts"
 import type { Endless, Fate } from "./fate.ts"
+import { mayLast } from "./filter-rules.ts"
 import { endsOfGraph } from "./graph-fates.ts"
 import type { GraphEnd } from "./graph-fates.ts"
 import { readInput } from "./input-streams.ts"
@@ -20,15 +22,19 @@ const BYTES_MAX = 1e13
 /** Outputs that would never end, since one of their streams does not and nothing else ends them. */
 export function checkEnds(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
   const options = [...command.files.flatMap((file) => file.options), ...command.trailing]
-  if (options.some(({ name }) => ELSEWHERE.test(name))) return []
+  const outputs = command.files.filter(({ kind }) => kind === "output")
+  const unbound = outputs.filter((output) => bounds(output).every(isTooFar))
+  if (unbound.length === 0 || options.some(({ name }) => ELSEWHERE.test(name))) return []
   const inputs = command.files
     .filter(({ kind }) => kind === "input")
     .map((input) => readInput(input, known, probes))
-  const ends = endsOfComplex(command, inputs, known)
-  const outputs = command.files.filter(({ kind }) => kind === "output")
-  for (const [place, output] of outputs.entries()) {
-    if (bounds(output).some((option) => !isTooFar(option))) continue
-    const isFirst = place === 0
+  const graphs = graphsOf(command).filter(({ kind }) => kind !== "source")
+  if (inputs.every(({ fate }) => fate === null) && !graphs.some(({ text }) => mayLast(text))) {
+    return []
+  }
+  const ends = endsOfComplex(graphs, inputs, known)
+  for (const output of unbound) {
+    const isFirst = output === outputs[0]
     const fates = fatesOfOutput(output, { inputs, ends, known, isFirst })
     const hasShortest = output.options.some(({ name }) => name === "shortest")
     const fate = hasShortest ? allOf(fates) : anyOf(fates)
@@ -54,10 +60,14 @@ function isTooFar({ name, value }: ReadFile["options"][number]): boolean {
 }
 
 /** What the graphs of the whole command make. */
-function endsOfComplex(command: ReadCommand, inputs: Input[], known: Known): GraphEnd[] {
-  const graphs = graphsOf(command).filter(({ kind }) => kind === "complex")
-  const areAll = graphs.map((graph) => {
-    const isNamed = graphs.length > 1 || /\[\s*\d+\s*[\]:]/.test(graph.text)
+function endsOfComplex(
+  graphs: readonly Graph[],
+  inputs: readonly Input[],
+  known: Known,
+): GraphEnd[] {
+  const complex = graphs.filter(({ kind }) => kind === "complex")
+  const areAll = complex.map((graph) => {
+    const isNamed = complex.length > 1 || /\[\s*\d+\s*[\]:]/.test(graph.text)
     return endsOfGraph(graph, known, reader(inputs, isNamed)) ?? []
   })
   return areAll.flat()

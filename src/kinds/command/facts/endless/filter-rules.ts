@@ -29,6 +29,15 @@ const RULES: ReadonlyMap<string, (ruling: Ruling) => Fate> = new Map([
   ["afir", ({ inputs }) => inputs[0] ?? null],
 ])
 
+/** Names of filters, or parts of them, that may make what never ends of what does, or of nothing. */
+const LASTING =
+  /apad|tpad|loop|src|color|sine|bars|mandelbrot|life|cellauto|allrgb|allyuv|gradients|sierpinski|perlin|zoneplate/
+
+/** Whether a graph that reads nothing endless may make it; most make none, and need not be read. */
+export function mayLast(text: string): boolean {
+  return LASTING.test(text)
+}
+
 /** Sources that have no end and no option that gives them one. */
 const LASTING_SOURCES = /^(?:mandelbrot|life|cellauto)$/
 
@@ -37,15 +46,15 @@ export function fatesAfter(
   filter: ChainFilter,
   { inputs, outputs, option, known }: FilterPlace,
 ): Fate[] {
-  const entry = known.find("filters", filter.name)
-  if (!entry) return Array.from({ length: outputs }, () => null)
-  const values = valuesOf(filter, entry)
   const { name } = filter
+  const entry = known.find("filters", name)
+  if (!entry) return Array.from({ length: outputs }, () => null)
   // What it scales, and what it scales by.
   if (name === "scale2ref") return [inputs[0] ?? null, inputs[1] ?? null]
-  const ruling = { name, option, values, inputs }
-  const rule = RULES.get(name) ?? (() => allOf(inputs))
-  const fate = inputs.length === 0 ? sourceOf(ruling, entry) : rule(ruling)
+  const rule = RULES.get(name)
+  if (!rule && inputs.length > 0) return Array.from({ length: outputs }, () => allOf(inputs))
+  const ruling = { name, option, values: valuesOf(filter, entry), inputs }
+  const fate = rule && inputs.length > 0 ? rule(ruling) : sourceOf(ruling, entry)
   return Array.from({ length: outputs }, () => fate)
 }
 

@@ -5,6 +5,7 @@ import { metaOf } from "../known.ts"
 import type { Known } from "../known.ts"
 import { allOf } from "./fate.ts"
 import type { Fate } from "./fate.ts"
+import { mayLast } from "./filter-rules.ts"
 import { endsOfGraph } from "./graph-fates.ts"
 import type { GraphEnd } from "./graph-fates.ts"
 import { leavesOut } from "./input-streams.ts"
@@ -31,10 +32,22 @@ export function fatesOfOutput(
   return [
     ...loose.map(({ fate }) => fate),
     ...labels.map((label) => ends.find((end) => end.label === label)?.fate ?? null),
-    ...taken
+    ...differing(taken)
       .filter(({ medium }) => medium === null || !leavesOut(output, medium))
       .map((stream) => fateBehind(stream, output, known)),
   ]
+}
+
+/** Streams without those that are as another is: a graph is not read for each of them. */
+function differing(streams: readonly OutputStream[]): OutputStream[] {
+  const known = new Map<Fate, Set<string | null>>()
+  return streams.filter(({ medium, fate }) => {
+    const media = known.get(fate) ?? new Set()
+    known.set(fate, media)
+    const isNew = !media.has(medium)
+    media.add(medium)
+    return isNew
+  })
 }
 
 /** The streams of inputs that a map names. */
@@ -112,7 +125,7 @@ function fateBehind({ medium, fate }: OutputStream, output: ReadFile, known: Kno
     return medium === null || option.name === (medium === "A" ? "af" : "vf")
   })
   const [last] = own.slice(-1)
-  if (!last) return fate
+  if (!last || (fate === null && !mayLast(last.value ?? ""))) return fate
   if (medium === null || own.some(({ word }) => /:\d+$/.test(word))) return null
   const graph = { text: last.value ?? "", option: last.word }
   const [end] = endsOfGraph(graph, known, () => fate) ?? []
