@@ -12,6 +12,9 @@ import type { FileUse } from "./policy/file-names.ts"
 import { firstFaults } from "./policy/refusal.ts"
 import type { Refusal } from "./policy/refusal.ts"
 import type { Terms } from "./policy/terms.ts"
+import { explain } from "./slips/explain.ts"
+import type { Explained } from "./slips/explain.ts"
+import { failingFiles } from "./slips/file-slips.ts"
 import { judgeSeeks } from "./seeks.ts"
 import type { KeyNames, Script } from "./script.ts"
 
@@ -35,23 +38,37 @@ export function judgeScript(
   const areKeysKnown = readable.length > 0 && unreadable.length === 0
   const miskeyed = areKeysKnown ? judgeKeys(readable, script) : []
   const areNamed = misnamed.length === 0 && miskeyed.every(({ code }) => code !== "unknown_key")
+  let isGarbled = false
+  const refused = firstFaults(readable.entries(), ([place, line]) => {
+    const isFirst = place === 0 && unreadable.length === 0
+    const judging = { terms: script.terms, inputs, ffmpeg, isFirst, areNamed }
+    const said = judgeLine(line, script, { names, judging })
+    isGarbled ||= said.isGarbled
+    return said.refusals.map((refusal) => ({ field: line.field, ...refusal }))
+  })
+  const keys = isGarbled ? [] : miskeyed
   return [
     ...misnamed,
     ...unreadable,
-    ...miskeyed,
-    ...firstFaults(readable.entries(), ([place, { field, words }]) => {
-      const isFirst = place === 0 && unreadable.length === 0
-      const found = refusals(words, names, {
-        terms: script.terms,
-        inputs,
-        ffmpeg,
-        isFirst,
-        areNamed,
-      })
-      return found.map((refusal) => ({ field, ...refusal }))
-    }),
+    ...keys.filter(({ code }) => code !== "unused_output"),
+    ...refused,
     ...readable.flatMap((line) => judgeSeeks(line, names, inputs)),
+    ...keys.filter(({ code }) => code === "unused_output"),
   ]
+}
+
+/** What is refused of a line, by its root. */
+function judgeLine(
+  { words, raws }: { words: string[]; raws: string[] },
+  { inputKeys, outputs, terms }: Script,
+  { names, judging }: { names: KeyNames; judging: Judging },
+): Explained {
+  const refused = refusals(words, names, judging)
+  const outputKeys = outputs.map(({ key }) => key)
+  const written = { words, raws, inputKeys, outputKeys, terms, known: judging.ffmpeg }
+  if (refused.length > 0) return explain(written, refused)
+  const failing = failingFiles(written)
+  return { refusals: failing, isGarbled: failing.length > 0 }
 }
 
 /**

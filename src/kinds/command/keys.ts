@@ -1,4 +1,5 @@
 import { PLACEHOLDER, substitute } from "../../contract/tasks/command.ts"
+import { readCommand } from "../../contract/command-line.ts"
 import { didYouMean } from "../../suggest.ts"
 import type { CommandFault } from "./fault-codes.ts"
 import { REFUSALS_MAX } from "./policy/refusal.ts"
@@ -16,23 +17,49 @@ export function judgeKeys(
     for (const key of keys.known) named.add(key)
     return [...keys.unknown].map((key) => ({ field, key }))
   })
-  const unnamed = outputs.filter(({ key }) => !named.has(key))
-  return [
-    ...unknown.slice(0, REFUSALS_MAX).map(({ field, key }) => ({
-      field,
-      code: "unknown_key" as const,
-      message: `"${key}" ${terms.isUnknown}${slipOf(key, declared)}`,
-    })),
-    ...unnamed.map(({ key, field }) => ({
-      field,
-      code: "unused_output" as const,
-      message: `no command names this output; write {{${key}}} where its file goes`,
-    })),
-  ]
+  const faults = unknown.slice(0, REFUSALS_MAX).map(({ field, key }) => ({
+    field,
+    code: "unknown_key" as const,
+    message: `"${key}" ${terms.isUnknown}${slipOf(key, declared)}`,
+  }))
+  // What is written by a key that there is not was to be one that there is.
+  if (faults.length > 0) return faults
+  return outputs.flatMap(({ key, field }): CommandFault[] => {
+    if (named.has(key)) return findAltered(key, lines)
+    return [{ field, code: "unused_output", message: describeUnnamed(key, lines) }]
+  })
+}
+
+function describeUnnamed(key: string, lines: readonly { words: string[] }[]): string {
+  const last = readCommand(lines.at(-1)?.words ?? []).files.at(-1)
+  const instead = last?.kind === "output" && /^[\w .-]+\.\w+$/.test(last.word) ? last.word : null
+  return instead === null
+    ? `no command names this output; write {{${key}}} where its file goes`
+    : `no command names this output; write \`{{${key}}}\` instead of \`${instead}\``
+}
+
+/** What is written instead of an output, where its key only stands with an extension of its own. */
+function findAltered(
+  key: string,
+  lines: readonly { field: string; words: string[] }[],
+): CommandFault[] {
+  const naming = lines.flatMap(({ field, words }) => {
+    return words.flatMap((word) => {
+      return word === key || word.includes(`{{${key}}}`) ? [{ field, word }] : []
+    })
+  })
+  const [first] = naming
+  if (!first || !naming.every(({ word }) => /^\{\{\w+\}\}\.\w+$/.test(word))) return []
+  const message = `\`${first.word}\` writes a file that is no output; write \`{{${key}}}\` alone, since the extension is a part of its name`
+  return [{ field: first.field, code: "unused_output", message }]
 }
 
 /** The key that was meant, where one is near; of another number it is another key. */
 function slipOf(key: string, declared: ReadonlySet<string>): string {
+  const side = /^(?:in|out)/i.exec(key)?.[0].toLowerCase()
+  const ofSide = [...declared].filter((each) => side !== undefined && each.startsWith(`${side}_`))
+  const isPlain = /^(?:in|out)(?:put)?(?:_?(?:file|video|audio|1))?$/i.test(key)
+  if (isPlain && ofSide.length === 1) return `; did you mean \`{{${ofSide[0] ?? ""}}}\`?`
   const digits = key.replace(/\D/g, "")
   const alike = [...declared].filter((each) => each.replace(/\D/g, "") === digits)
   return didYouMean(key, alike, (name) => `\`{{${name}}}\``)

@@ -5,9 +5,12 @@ const WORDS_MAX = 4000
 /** A command as it stands in a request, and the field that it stands in. */
 export type Line = { field: string; text: string; mayOmitProgram: boolean }
 
-/** The words of a line without the program's name, or why it has none that can be read. */
+/**
+ * The words of a line without the program's name, and the same as they are written, with quotes; or why
+ * it has none that can be read.
+ */
 export type ReadLine = { field: string } & (
-  | { words: string[] }
+  | { words: string[]; raws: string[] }
   | { error: string; code: FaultCode }
 )
 
@@ -23,12 +26,13 @@ export function readLine({ field, text, mayOmitProgram }: Line): ReadLine {
     return { field, error: `expected at most ${WORDS_MAX} words`, code: "too_many_words" }
   }
   const words = program === "ffmpeg" ? rest : split.words
+  const raws = split.raws.slice(split.words.length - words.length)
   if (program !== "ffmpeg" && words.length > 0 && !(mayOmitProgram && program.startsWith("-"))) {
     const begin = mayOmitProgram ? "an option or ffmpeg" : "ffmpeg"
     const error = `expected a command that begins with ${begin}, not with "${program}"${insteadOf(program)}`
     return { field, error, code: "not_ffmpeg" }
   }
-  if (words.length > 0) return { field, words }
+  if (words.length > 0) return { field, words, raws }
   const error = "expected options and an output after ffmpeg"
   return { field, error, code: "empty_command" }
 }
@@ -44,8 +48,8 @@ function insteadOf(program: string): string {
 /** What stands for itself, by the quote that it stands in. */
 const PLAIN = { "": /[^\s'"\\]+/y, "'": /[^']+/y, '"': /[^"\\]+/y }
 
-/** A command line split into words, or a sentence that says why it cannot be. */
-type Split = { words: string[] } | { error: string }
+/** A command line split into words, unquoted and as written, or a sentence that says why it cannot be. */
+type Split = { words: string[]; raws: string[] } | { error: string }
 
 /**
  * Splits a line as a POSIX shell would: single and double quotes, backslash, backslash-newline.
@@ -54,7 +58,9 @@ type Split = { words: string[] } | { error: string }
 export function splitWords(line: string): Split {
   if (line.includes("\0")) return { error: "it holds a NUL character" }
   const words: string[] = []
+  const raws: string[] = []
   let word: string | null = null
+  let begin = 0
   let quote: "'" | '"' | null = null
   const source = line.replaceAll("\\\r\n", "\\\n").replace(/\{\{\s*([^{}\s]+)\s*\}\}/g, "{{$1}}")
   for (let at = 0; at < source.length; at += 1) {
@@ -79,13 +85,20 @@ export function splitWords(line: string): Split {
       quote = character
       word ??= ""
     } else if (quote === null && /\s/.test(character)) {
-      if (word !== null) words.push(word)
+      if (word !== null) {
+        words.push(word)
+        raws.push(source.slice(begin, at))
+      }
       word = null
+      begin = at + 1
     } else {
       word = (word ?? "") + character
     }
   }
   if (quote !== null) return { error: `a ${quote} is opened and never closed` }
-  if (word !== null) words.push(word)
-  return { words }
+  if (word !== null) {
+    words.push(word)
+    raws.push(source.slice(begin))
+  }
+  return { words, raws }
 }

@@ -171,7 +171,7 @@ describe("a fault names its field", () => {
       "-i in_1 in_2",
       undefined,
       [
-        'command: output "in_2.srt": an input would be written over; name the output here, as {{out_1}} with output_filename',
+        "command: `in_2` is an input, and no input is written over; name the output here, as {{out_1}} with output_filename",
       ],
     ],
     [
@@ -192,10 +192,16 @@ describe("a fault names its field", () => {
       "-i in_1 {{out_1}}.mp4",
       "a",
       [
-        'command: the command writes "a.mp4", and its output is "a": write {{out_1}} as a word of its own',
+        "command: `{{out_1}}.mp4` writes a file that is no output; write `{{out_1}}` alone, since the extension is a part of its name",
       ],
     ],
-    ["-i in_1 -vf", "a.mp4", ["command: -vf lacks its value; write one after it"]],
+    [
+      "-i in_1 -vf",
+      "a.mp4",
+      [
+        "command: `-vf` has no value: the command ends behind it; write one, as `-vf scale=1280:-2`",
+      ],
+    ],
     [
       "-i in_1 a$b.mp4",
       undefined,

@@ -1,18 +1,16 @@
-import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../../../contract/command-line.ts"
 import type { ReadFile, ReadOption } from "../../../contract/command-line.ts"
-import { didYouMean, nearestName } from "../../../suggest.ts"
-import { kindOfOption } from "../policy/options.ts"
+import { didYouMean } from "../../../suggest.ts"
 import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { encoderOf, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
 import { findOption } from "./known.ts"
 import type { Known, KnownOption } from "./known.ts"
-import { choicesOf, encoderChoices, isUnlisted, sideOf, valueTypeOf } from "./own-options.ts"
+import { describeUnknown, findGeneric, isKnownOption } from "./option-words.ts"
+import { choicesOf, encoderChoices, sideOf, valueTypeOf } from "./own-options.ts"
 import type { ValueType } from "./own-options.ts"
 import { expectedInstead, expectedPixelFormat, expectedTime, listOf, readNumber } from "./values.ts"
 
-const ALONE = new Set(`${GLOBAL_FLAGS} ${PRINTING_FLAGS}`.split(" "))
 const MEDIA: readonly Medium[] = ["V", "A", "S"]
 /** Names before which the specifier says of what, and not of which streams. */
 const OTHER_SPECIFIERS = /^(?:metadata|map_metadata|program|stream_group|dump_attachment)$/
@@ -38,14 +36,14 @@ export function checkOptions(file: ReadFile, known: Known): Refusal[] {
 /** What is wrong with an option that stands behind the last output, where it is for all of the command. */
 export function checkTrailing(option: ReadOption, known: Known): Refusal[] {
   const file = { kind: "output" as const, word: "", options: [] }
-  if (isKnown(option.name, known)) return []
+  if (isKnownOption(option.name, known)) return []
   const message = `${option.word}: ${describeUnknown(option, file, known)}`
   return [{ code: "invalid_option", option: option.word, message }]
 }
 
 function describeWrong(option: ReadOption, file: ReadFile, known: Known): string | null {
   const { name, word, value } = option
-  if (!isKnown(name, known)) return describeUnknown(option, file, known)
+  if (!isKnownOption(name, known)) return describeUnknown(option, file, known)
   const side = sideOf(name)
   if (side === "input" && file.kind === "output") {
     return "it is for an input; put it before the -i of that"
@@ -63,36 +61,6 @@ function describeWrong(option: ReadOption, file: ReadFile, known: Known): string
   return file.kind === "output"
     ? describeForOutput(option, value, { file, known })
     : describeForInput(option, value, known)
-}
-
-function isKnown(name: string, known: Known): boolean {
-  const plain = name.replace(/^no/, "")
-  if (known.names("options").has(name) || isUnlisted(name) || ALONE.has(name)) return true
-  if (known.names("options").has(plain) || ALONE.has(plain)) return true
-  if (kindOfOption(name) !== null) return true
-  if (findGeneric(["codec", "codecs", "format", "formats", "sws", "swr"], name, known)) return true
-  return /^[vas]/.test(name) && findGeneric(["codec"], name.slice(1), known) !== null
-}
-
-function findGeneric(tables: readonly string[], name: string, known: Known): KnownOption | null {
-  for (const table of tables) {
-    const found = findOption(known.find("generic", table)?.options ?? [], name)
-    if (found) return found
-  }
-  return null
-}
-
-function describeUnknown({ name }: ReadOption, file: ReadFile, known: Known): string {
-  const generic = ["codec", "format", "codecs", "formats"].flatMap(
-    (table) => known.find("generic", table)?.options.flatMap(({ names }) => names) ?? [],
-  )
-  const likely = MEDIA.flatMap((medium) => {
-    const encoder = known.find("encoders", encoderOf(file, medium, known) ?? "")
-    return encoder?.options.flatMap(({ names }) => names) ?? []
-  })
-  const own = [...known.names("options"), "s", "i", ...likely]
-  const meant = nearestName(name, own) ?? nearestName(name, generic)
-  return `there is no such option${meant === null ? "" : `; did you mean \`-${meant}\`?`}`
 }
 
 /** What is wrong with the value of an option of ffmpeg's own; undefined where it is none of those. */

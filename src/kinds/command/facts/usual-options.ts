@@ -1,0 +1,108 @@
+import type { ReadOption } from "../../../contract/command-line.ts"
+import type { Known } from "./known.ts"
+
+/** What people call options, and what ffmpeg calls them; `*` stands for the value. */
+const NAMES: readonly (readonly [names: string, written: string])[] = [
+  ["bitrate video_bitrate bitrate_video vbitrate bv videobitrate", "-b:v *"],
+  ["audio_bitrate bitrate_audio abitrate ba audiobitrate", "-b:a *"],
+  ["fps frame_rate rate", "-r *"],
+  ["size resolution dimensions dimension scale resize", "-vf scale=*"],
+  ["width", "-vf scale=*:-2"],
+  ["height", "-vf scale=-2:*"],
+  ["duration length dur time seconds", "-t *"],
+  ["start begin from seek start_time starttime offset", "-ss *"],
+  ["end until stop end_time endtime", "-to *"],
+  ["volume vol gain", "-af volume=*"],
+  ["tempo", "-af atempo=*"],
+  ["input in file infile", "-i *"],
+  ["format container fmt type", "-f *"],
+  ["overwrite force yes", "-y"],
+  ["mute noaudio no-audio no_audio nosound silent disable_audio", "-an"],
+  ["novideo no-video no_video audio_only audio-only disable_video", "-vn"],
+  ["video_codec videocodec codec_video vc encoder", "-c:v *"],
+  ["audio_codec audiocodec codec_audio acod", "-c:a *"],
+  ["channels audio_channels", "-ac *"],
+  ["sample_rate samplerate audio_rate samples", "-ar *"],
+  ["keyint gop gop_size keyframe_interval", "-g *"],
+  ["pixel_format pixelformat", "-pix_fmt *"],
+  ["title artist album author copyright genre year description", "-metadata %=*"],
+  ["subtitle subs srt burn", "-vf subtitles={{in_2}}"],
+  ["thumbnail screenshot snapshot", "-frames:v 1"],
+  ["sameq same_quant", "-q:v 2"],
+  ["intra", "-g 1"],
+  ["loop_output", "-loop *"],
+  ["async", "-af aresample=async=*"],
+  ["deinterlace", "-vf yadif"],
+  ["grayscale greyscale gray bw", "-vf hue=s=0"],
+  ["mirror flip", "-vf hflip"],
+  ["quiet", "-loglevel quiet"],
+  ["verbose", "-loglevel verbose"],
+  ["two_pass twopass two-pass 2pass passes", "-pass 1"],
+  ["faststart", "-movflags +faststart"],
+  ["stream_copy copy", "-c copy"],
+]
+
+const WRITTEN = new Map(
+  NAMES.flatMap(([names, written]) => names.split(" ").map((name) => [name, written] as const)),
+)
+
+const TURNS: Record<string, string> = {
+  "90": "transpose=1",
+  "180": "hflip,vflip",
+  "270": "transpose=2",
+  "-90": "transpose=2",
+}
+
+/** What to do instead of an option that people think there is; null where nothing is known. */
+export function usualOption({ name, value }: ReadOption, known: Known): string | null {
+  const plain = name.replace(/^-/, "").toLowerCase()
+  if (/^(?:o|out|output|outfile|output_file|dest)$/.test(plain)) {
+    return "leave it out: the output stands at the end, without an option"
+  }
+  const given = usableValue(value)
+  if (/^rotat(?:e|ion)$/.test(plain)) {
+    const turn = TURNS[given ?? "90"] ?? `rotate=${given ?? "45"}*PI/180`
+    return `write \`-vf ${turn}\``
+  }
+  const written = WRITTEN.get(plain)
+  if (written === undefined) return asFilter(plain, given, known)
+  const shownValue = written.includes("scale=*") ? given?.replace(/[x*,]/i, ":") : given
+  const whole = written.replace("%", plain).replace("*", shownValue ?? "…")
+  return `write \`${whole.replace("…", exampleOf(written))}\``
+}
+
+/** A value that was meant for the option, and is no file or option that it took for one. */
+function usableValue(value: string | null): string | null {
+  if (value === null || /^-[a-z]|[{}\s]|\.[a-z]\w{1,4}$/i.test(value)) return null
+  return value
+}
+
+const EXAMPLES: readonly (readonly [RegExp, string])[] = [
+  [/^-b:v/, "2M"],
+  [/^-b:a/, "128k"],
+  [/scale=\*$/, "1280:720"],
+  [/scale/, "720"],
+  [/^-i/, "{{in_1}}"],
+  [/^-f /, "mp4"],
+  [/^-c:v/, "libx264"],
+  [/^-c:a/, "aac"],
+  [/^-r/, "30"],
+  [/^-ar/, "48000"],
+  [/^-pix_fmt/, "yuv420p"],
+  [/^-metadata/, '"…"'],
+]
+
+function exampleOf(written: string): string {
+  return EXAMPLES.find(([pattern]) => pattern.test(written))?.[1] ?? "2"
+}
+
+/** A filter, which stands in the value of another option. */
+function asFilter(name: string, value: string | null, known: Known): string | null {
+  const entry = known.find("filters", name)
+  if (!entry) return null
+  const text = value === null ? name : `${name}=${value}`
+  const pads = entry.meta.split(" ").at(-1)
+  if (pads === "V>V") return `it is a filter; write \`-vf ${text}\``
+  if (pads === "A>A") return `it is a filter; write \`-af ${text}\``
+  return `it is a filter; write it into \`-filter_complex\``
+}

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest"
+import { LEGITIMATE } from "../../../corpus/legitimate.ts"
+import { judgeLine, judgeRun } from "../../../support/judge-line.ts"
+import { SLIPS_OF_OPTIONS } from "./options-and-files.ts"
+import { SLIPS_OF_WORDS } from "./words.ts"
+
+describe("the first sentence says what to write instead, and none follows from the same slip", () => {
+  test.for([...SLIPS_OF_WORDS, ...SLIPS_OF_OPTIONS])("%s", ([line, code, words]) => {
+    const [first, ...more] = judgeLine(`ffmpeg ${line}`)
+    expect(first).toMatchObject({ code, message: expect.stringContaining(words) })
+    const codes = new Set(more.map((fault) => fault.code))
+    for (const follows of ["no_output", "trailing_option", "unused_output"] as const) {
+      expect(codes).not.toContain(follows)
+    }
+  })
+})
+
+describe("legitimate commands have no slip", () => {
+  test.for(LEGITIMATE.map((work) => [work.name, work] as const))("%s", ([, work]) => {
+    const names = Object.fromEntries(
+      Object.entries(work.outputs).map(([key, [name]]) => [key, name] as const),
+    )
+    const faults = judgeRun([work.run].flat(), work.inputs ?? {}, names)
+    expect(faults).toEqual([])
+  })
+})
