@@ -32,7 +32,7 @@ export function judgeKeys(
 
 function describeUnnamed(key: string, lines: readonly { words: string[] }[]): string {
   const last = readCommand(lines.at(-1)?.words ?? []).files.at(-1)
-  const instead = last?.kind === "output" && /^[\w .-]+\.\w+$/.test(last.word) ? last.word : null
+  const instead = last?.kind === "output" && /^[\w .%-]+\.\w+$/.test(last.word) ? last.word : null
   return instead === null
     ? `no command names this output; write {{${key}}} where its file goes`
     : `no command names this output; write \`{{${key}}}\` instead of \`${instead}\``

@@ -1,6 +1,5 @@
 import { lastValue } from "../../../contract/command-line.ts"
 import type { ReadFile } from "../../../contract/command-line.ts"
-import { didYouMean } from "../../../suggest.ts"
 import { reasonAgainstCodec } from "../policy/codecs.ts"
 import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "../policy/formats.ts"
 import { firstFaults, quote } from "../policy/refusal.ts"
@@ -10,7 +9,7 @@ import type { Medium } from "./codecs.ts"
 import { refusedBy } from "./containers.ts"
 import { metaOf } from "./known.ts"
 import type { Known } from "./known.ts"
-import { meant } from "./usual-names.ts"
+import { meant, meantEncoder, meantExtension } from "./usual-names.ts"
 import { listOf, readNumber } from "./values.ts"
 
 const MEDIA_NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
@@ -30,12 +29,16 @@ function checkFormat(file: ReadFile, known: Known): Refusal[] {
   const isInput = file.kind === "input"
   const reason = isInput ? reasonAgainstInputFormat(given) : reasonAgainstOutputFormat(given)
   const names = known.names(isInput ? "demuxers" : "muxers")
-  if (reason || given.split(",").some((name) => names.has(name.toLowerCase()))) return []
+  // Those of inputs are known by lists of names too.
+  const asked = isInput ? given.split(",") : [given]
+  if (reason || asked.some((name) => names.has(name.toLowerCase()))) return []
   const others = known.names(isInput ? "muxers" : "demuxers")
   const side = isInput ? "read" : "written"
   const isOther = others.has(given.toLowerCase())
   const what = isOther ? `this format cannot be ${side}` : "there is no such format"
-  const message = `-f: ${quote(given)}: ${what}${meant("formats", given, names)}`
+  const isEncoder = given.startsWith("lib") && known.find("encoders", given) !== null
+  const instead = isEncoder ? "; it is an encoder, so write -c:v or -c:a before it" : ""
+  const message = `-f: ${quote(given)}: ${what}${instead || meant("formats", given.split(",", 1)[0] ?? "", names)}`
   return [{ code: "invalid_option", option: "-f", message }]
 }
 
@@ -51,7 +54,7 @@ function checkExtension(file: ReadFile, known: Known): Refusal[] {
   const what =
     extension === undefined
       ? `the output ${quote(word)} has no extension, and so nothing says which format it is to be; give it one, as in ${word}.mp4, or write -f before it, as -f mp4`
-      : `no format is called by the extension of the output ${quote(word)}; give it another, as .mp4, or write -f before it, as -f mp4${didYouMean(extension, extensions, (name) => `\`.${name}\``)}`
+      : `no format is called by the extension of the output ${quote(word)}${meantExtension(extension, extensions) || "; give it another, as .mp4, or write -f before it, as -f mp4"}`
   return [{ code: "invalid_option", message: what }]
 }
 
@@ -72,10 +75,10 @@ function checkNames(file: ReadFile, known: Known): Refusal[] {
 function describeDecoder(value: string, known: Known): string | null {
   const codecs = codecsOf(known, "decodable")
   if (known.names("decoders").has(value) || codecs.has(value)) return null
-  const near = didYouMean(value, [...known.names("decoders"), ...codecs.keys()])
+  const near = meant("decoders", value, [...known.names("decoders"), ...codecs.keys()])
   const isEncoder = known.names("encoders").has(value)
   const what = isEncoder
-    ? "it encodes, and an input is decoded; leave it out"
+    ? "it encodes, and an input is decoded; put it behind the inputs, before the output"
     : "there is no such decoder"
   return `${quote(value)}: ${what}${isEncoder ? "" : near}`
 }
@@ -88,11 +91,11 @@ function describeEncoder(value: string, medium: Medium | null, known: Known): st
     const isKnown = known.names("decoders").has(value)
     const what = isKnown ? "it can only be decoded here" : "there is no such encoder"
     const names = [...known.names("encoders"), ...codecs.keys()]
-    return `${quote(value)}: ${what}${isKnown ? "; use another encoder" : meant("encoders", value, names)}`
+    return `${quote(value)}: ${what}${isKnown ? "; use another encoder" : meantEncoder(value, medium, names)}`
   }
   if (medium === null || own === medium || !/[VAS]/.test(own)) return null
   const makes = Object.entries(MEDIA_NAMES).find(([letter]) => letter === own)?.[1] ?? own
-  return `${quote(value)} encodes ${makes}, and these streams are ${MEDIA_NAMES[medium]}`
+  return `${quote(value)} encodes ${makes}, and these streams are ${MEDIA_NAMES[medium]}; write it as -c:${own.toLowerCase()} ${value}`
 }
 
 /** Streams that are copied and filtered. */

@@ -5,7 +5,7 @@ import { wrongExpression } from "./expressions.ts"
 import type { ChainFilter } from "./graph.ts"
 import { findOption } from "./known.ts"
 import type { Known, KnownEntry, KnownOption } from "./known.ts"
-import { meant } from "./usual-names.ts"
+import { meant, usualFilterOption } from "./usual-names.ts"
 import { expectedInstead } from "./values.ts"
 
 /** What no ffmpeg would take of a filter of a graph: sentences. */
@@ -66,7 +66,8 @@ function describeOption({ name: filter }: ChainFilter, name: string, entry: Know
   const names = entry.options.flatMap((option) => option.names)
   if (names.length === 0)
     return `it takes no options, and ${quote(name)} is given; write ${filter} alone`
-  const near = didYouMean(name, names)
+  const usual = usualFilterOption(filter, name)
+  const near = usual === null ? didYouMean(name, names) : `; write \`${usual}\``
   const listed = names.slice(0, 8).join(", ")
   return `it has no option ${quote(name)}${near === "" ? `; it has ${listed}${names.length > 8 ? " and more" : ""}` : near}`
 }

@@ -81,7 +81,7 @@ function checkGraph({ kind, medium, text }: Graph, known: Known): Checked {
   const links = linkGraph(chains, known)
   if (!links) return { faults: [], outputs: null }
   if ("error" in links) return { faults: [links.error], outputs: null }
-  const shape = kind === "simple" ? describeShape(chains.flat(), links, medium) : null
+  const shape = kind === "simple" ? describeShape(chains.flat(), links, { medium, known }) : null
   return { faults: shape === null ? [] : [shape], outputs: links.outputs }
 }
 
@@ -89,7 +89,7 @@ function checkGraph({ kind, medium, text }: Graph, known: Known): Checked {
 function describeShape(
   filters: readonly ChainFilter[],
   { inputs, outputs }: { inputs: OpenEnd[]; outputs: OpenEnd[] },
-  medium: "V" | "A" | null,
+  { medium, known }: Pick<Graph, "medium"> & { known: Known },
 ): string | null {
   if (inputs.length !== 1 || outputs.length !== 1) {
     const has = `${countOf(inputs, "input")} and ${countOf(outputs, "output")}`
@@ -97,9 +97,11 @@ function describeShape(
   }
   const wrong = [...inputs, ...outputs].find((end) => medium !== null && end.medium !== medium)
   if (!wrong || filters.length === 0) return null
-  return wrong.medium === "A"
-    ? `the filter ${wrong.filter} is for sound; put it into -af`
-    : `the filter ${wrong.filter} is for pictures; put it into -vf`
+  const { filter } = wrong
+  if (wrong.medium === "A") return `the filter ${filter} is for sound; put it into -af`
+  const ofSound = filter === "normalize" ? "loudnorm" : `a${filter}`
+  const other = known.find("filters", ofSound) ? `; for sound there is \`${ofSound}\`` : ""
+  return `the filter ${filter} is for pictures; put it into -vf${other}`
 }
 
 function countOf({ length }: readonly unknown[], what: string): string {

@@ -53,7 +53,8 @@ function describeWrong(option: ReadOption, file: ReadFile, known: Known): string
   }
   const specifier = word.slice(name.length + 2)
   if (!OTHER_SPECIFIERS.test(name) && !SPECIFIER.test(specifier)) {
-    return `${quote(specifier)} names no streams; write v, a, s or a number there, as in -${name}:v:0`
+    const letter = /^[as]/i.exec(specifier)?.[0].toLowerCase() ?? "v"
+    return `${quote(specifier)} names no streams; write v, a, s or a number there, as in -${name}:${letter}`
   }
   if (value === null) return null
   const own = describeOwnValue(name, value, known)

@@ -37,6 +37,7 @@ export function findGeneric(
 export function describeUnknown(option: ReadOption, file: ReadFile, known: Known): string {
   const split = splitOption(option.word, known)
   if (split !== null) return `an option and its value are two words; write \`${split}\``
+  if (!/^-+[a-z0-9]/i.test(option.word)) return "there is no such option; leave it out"
   const usual = usualOption(option, known)
   if (usual !== null) return `there is no such option; ${usual}`
   const meant = nearestOption(option.name, file, known)
@@ -46,6 +47,8 @@ export function describeUnknown(option: ReadOption, file: ReadFile, known: Known
 
 /** `-crf 23` of `-crf=23` and `-crf23`; null where no option is followed by a value so. */
 function splitOption(word: string, known: Known): string | null {
+  const [, chooses = "", encoder = ""] = /^(-c(?:odec)?:[vas]):([a-z].*)$/i.exec(word) ?? []
+  if (encoder !== "") return `${chooses} ${encoder}`
   const [, name = "", value = ""] =
     /^--?([a-z][\w:-]*)=(.+)$/is.exec(word) ??
     /^-(i|[a-z]+(?::[a-z])?)([\d{].*)$/is.exec(word) ??

@@ -1,4 +1,4 @@
-import { didYouMean } from "../../../suggest.ts"
+import { didYouMean, nearestName } from "../../../suggest.ts"
 
 /** What people call things, and what ffmpeg calls them. */
 const ENCODERS: Record<string, string> = {
@@ -23,9 +23,33 @@ const ENCODERS: Record<string, string> = {
   jpeg: "mjpeg",
   jpg: "mjpeg",
   webp: "libwebp",
+  openh264: "libx264",
+  libopenh264: "libx264",
+  divx: "mpeg4",
+  xvid: "mpeg4",
+  wmv: "wmv2",
+  wma: "wmav2",
+  quicktime: "libx264",
+  mp4: "libx264",
+  mov: "libx264",
+  mkv: "libx264",
+  avi: "mpeg4",
+  webm: "libvpx-vp9",
+  m4a: "aac",
+  ogg: "libvorbis",
+  hls: "libx264",
+  mpegts: "libx264",
+  matroska: "libx264",
   cpoy: "copy",
   coppy: "copy",
   stream_copy: "copy",
+}
+const DECODERS: Record<string, string> = {
+  h265: "hevc",
+  "h.265": "hevc",
+  x265: "hevc",
+  x264: "h264",
+  avc: "h264",
 }
 const FORMATS: Record<string, string> = {
   mkv: "matroska",
@@ -38,6 +62,18 @@ const FORMATS: Record<string, string> = {
   ts: "mpegts",
   m3u8: "hls",
   mpd: "dash",
+  h265: "hevc",
+  x265: "hevc",
+  x264: "h264",
+  "mpeg-4": "mp4",
+  quicktime: "mov",
+  wmv: "asf",
+  wma: "asf",
+  m2ts: "mpegts",
+  "3gpp": "3gp",
+  vorbis: "ogg",
+  video: "mp4",
+  audio: "mp3",
   jpg: "image2",
   jpeg: "image2",
   png: "image2",
@@ -70,13 +106,123 @@ const FILTERS: Record<string, string> = {
   tempo: "atempo",
   gain: "volume",
   mono: "pan=mono|c0=FL",
+  size: "scale",
+  resolution: "scale",
+  reverb: "aecho",
+  pitch: "asetrate=48000*1.5,aresample=48000,atempo=1/1.5",
+  bassboost: "bass=g=10",
+  normalise: "loudnorm",
+  loudness: "loudnorm",
+  compress: "acompressor",
+  compressor: "acompressor",
+  zoom: "zoompan",
+  invert: "negate",
+  border: "pad",
+  padding: "pad",
+  letterbox: "pad",
+  cut: "trim",
+  slowmo: "setpts=2*PTS",
+  slowmotion: "setpts=2*PTS",
+  speedup: "setpts=PTS/2",
+  logo: "overlay",
+  greenscreen: "chromakey",
+  transparent: "colorkey",
+  opacity: "colorchannelmixer=aa=0.5",
+  crossfade: "xfade",
+  removesilence: "silenceremove",
+  ducking: "sidechaincompress",
+  mix: "amix",
+  merge: "amerge",
+  framerate: "fps",
+  rate: "fps",
 }
-const TABLES = { encoders: ENCODERS, formats: FORMATS, filters: FILTERS }
+
+/** What people call options of filters, by filter and name, and how they are written. */
+const FILTER_OPTIONS: Record<string, string> = {
+  "drawtext size": "fontsize",
+  "drawtext font_size": "fontsize",
+  "drawtext color": "fontcolor",
+  "drawtext colour": "fontcolor",
+  "drawtext font_color": "fontcolor",
+  "drawtext position": "x=10:y=10",
+  "drawtext background": "box=1:boxcolor=black@0.5",
+  "subtitles fontsize": "force_style='FontSize=24'",
+  "subtitles size": "force_style='FontSize=24'",
+  "subtitles font": "force_style='FontName=DejaVu Sans'",
+  "subtitles fontname": "force_style='FontName=DejaVu Sans'",
+  "subtitles color": "force_style='PrimaryColour=&H00FFFF&'",
+  "subtitles fontcolor": "force_style='PrimaryColour=&H00FFFF&'",
+  "overlay position": "x=10:y=10",
+  "volume gain": "volume",
+  "volume level": "volume",
+}
+
+/** What an option of a filter is called, of one that people say; null where nothing is known. */
+export function usualFilterOption(filter: string, name: string): string | null {
+  const key = `${filter} ${name.toLowerCase()}`
+  return Object.hasOwn(FILTER_OPTIONS, key) ? (FILTER_OPTIONS[key] ?? null) : null
+}
+
+const TABLES = { encoders: ENCODERS, decoders: DECODERS, formats: FORMATS, filters: FILTERS }
 
 /** `; did you mean X?` of a name that there is not: by what people say, else by the nearest one. */
 export function meant(kind: keyof typeof TABLES, word: string, names: Iterable<string>): string {
   const table = TABLES[kind]
   const key = word.toLowerCase()
   const usual = Object.hasOwn(table, key) ? table[key] : undefined
-  return usual === undefined ? didYouMean(word, names) : `; did you mean \`${usual}\`?`
+  if (usual !== undefined) return `; did you mean \`${usual}\`?`
+  const isFormat = kind === "decoders" && CONTAINER.test(key)
+  return isFormat ? ", since this is a format of files; leave it out" : didYouMean(word, names)
+}
+
+/** Encoders of sound by the containers that people name in their place. */
+const SOUND_ENCODERS: Record<string, string> = {
+  mp4: "aac",
+  mov: "aac",
+  mkv: "aac",
+  avi: "libmp3lame",
+  webm: "libopus",
+}
+const CONTAINER = /^(?:mp4|mov|mkv|avi|webm|m4a|ogg|hls|mpegts|matroska|quicktime)$/
+const OFF: Record<string, string> = { V: "-vn", A: "-an", S: "-sn" }
+
+/** `; did you mean X?`, or what to do instead, of an encoder that there is not. */
+export function meantEncoder(word: string, medium: string | null, names: Iterable<string>): string {
+  const plain = word.toLowerCase()
+  if (/^(?:none|no|off|null|disable|false|0)$/.test(plain)) {
+    return medium === null ? "; leave it out" : `; write \`${OFF[medium] ?? "-vn"}\` instead`
+  }
+  if (/^(?:auto|default|any|same)$/.test(plain)) return "; leave it out, or write `copy`"
+  const isContainer = CONTAINER.test(plain)
+  if (isContainer && medium === null) return ", since this is a format of files; leave it out"
+  const sound = medium === "A" && isContainer ? SOUND_ENCODERS[plain] : undefined
+  const usual =
+    sound === undefined ? meant("encoders", word, names) : `; did you mean \`${sound}\`?`
+  return isContainer ? `, since this is a format of files${usual}` : usual
+}
+
+/** Extensions that people mean, before all others that there are. */
+const EXTENSIONS =
+  "mp4 mov mkv webm avi mpg ts m4v flv mp3 m4a aac wav flac ogg opus gif png jpg webp avif srt vtt ass m3u8 mpd"
+const OTHER_EXTENSIONS: Record<string, string> = {
+  heic: "avif",
+  heif: "avif",
+  svg: "png",
+  mpeg4: "mp4",
+  mp4a: "m4a",
+  divx: "avi",
+  xvid: "avi",
+  m4r: "m4a",
+  jpge: "jpg",
+  txt: "srt",
+  hls: "m3u8",
+}
+
+/** `; did you mean X?` of an extension that no format has. */
+export function meantExtension(extension: string, known: Iterable<string>): string {
+  const key = extension.toLowerCase()
+  const usual = Object.hasOwn(OTHER_EXTENSIONS, key) ? OTHER_EXTENSIONS[key] : undefined
+  const near =
+    usual ?? nearestName(extension, EXTENSIONS.split(" ")) ?? nearestName(extension, known)
+  return near === null ? "" : `; did you mean \`.${near}\`?`
 }

@@ -4,7 +4,7 @@ import type { OptionContext } from "./check-options.ts"
 import { judgeFile } from "./file-names.ts"
 import type { WorkspaceNames } from "./file-names.ts"
 import { isGlobal } from "./options.ts"
-import { readCommand } from "../../../contract/command-line.ts"
+import { PRINTING_FLAGS, readCommand } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import { REFUSALS_MAX } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
@@ -12,6 +12,7 @@ import { checkSlips } from "./slips.ts"
 import type { Terms } from "./terms.ts"
 import { readPairs, readToken } from "./tokens.ts"
 
+const PRINTING = new Set(PRINTING_FLAGS.split(" "))
 const INPUTS_MAX = 64
 const OUTPUTS_MAX = 64
 
@@ -109,7 +110,7 @@ function checkShape({ files, trailing, lacking }: ReadCommand, names: WorkspaceN
   const inputs = files.filter(({ kind }) => kind === "input").length
   const outputs = files.filter(({ kind }) => kind === "output").length
   const refusals: Refusal[] = trailing
-    .filter(({ name }) => !isGlobal(name))
+    .filter(({ name }) => !isGlobal(name) && !PRINTING.has(name))
     .map(({ word, value }) => ({
       code: "trailing_option",
       option: word,
@@ -122,7 +123,8 @@ function checkShape({ files, trailing, lacking }: ReadCommand, names: WorkspaceN
     const message = `${lacking} lacks its value; write one after it`
     refusals.push({ code: "missing_value", option: lacking, message })
   }
-  if (outputs === 0) {
+  const prints = trailing.some(({ name }) => PRINTING.has(name))
+  if (outputs === 0 && !prints) {
     const message = `the command has no output; ${names.terms.endWithOutput}`
     refusals.push({ code: "no_output", message })
   }

@@ -1,8 +1,8 @@
 import type { Refusal } from "../policy/refusal.ts"
 import { quote } from "../policy/refusal.ts"
 import { checkSlips } from "../policy/slips.ts"
-import { explainQuotes } from "./eaten-quotes.ts"
 import { explainFiles } from "./file-slips.ts"
+import { explainGraphs } from "./mended-graphs.ts"
 import { explainOptions } from "./option-slips.ts"
 import { explainShellWords } from "./shell-words.ts"
 import { explainSigns } from "./signs.ts"
@@ -30,13 +30,16 @@ export function explain(written: Written, refused: readonly Refusal[]): Explaine
     if (refusals.length === 0) continue
     return { refusals: inPlace(refusals, refused), isGarbled: true }
   }
-  const quotes = explainQuotes(written)
-  const mended = new Set(quotes.map(({ option }) => option))
-  const others = refused.filter(
-    ({ code, option }) => code !== "filter_error" || !mended.has(option),
-  )
+  // What stands behind -i of a device is its name.
+  const isDevice = refused.some(({ code }) => code === "format_not_allowed")
+  const graphs = explainGraphs(written, refused)
+  const mended = new Set(graphs.map(({ option }) => option))
+  const others = refused.filter(({ code, option }) => {
+    if (code === "filter_error" && mended.has(option)) return false
+    return !isDevice || code !== "name_not_allowed" || option !== "-i"
+  })
   return {
-    refusals: [...quotes, ...others].map((each) => asWritten(each, written)),
+    refusals: [...graphs, ...others].map((each) => asWritten(each, written)),
     isGarbled: false,
   }
 }

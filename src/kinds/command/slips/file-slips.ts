@@ -13,7 +13,14 @@ type Finder = (
 /** Inputs and outputs that are missing, in each other's place, or named by what is no key. */
 export function explainFiles(written: Written, refused: readonly Refusal[]): Refusal[] {
   const command = readCommand(written.words)
-  const finders: Finder[] = [lackOfInput, lackOfOutput, exchange, writtenInput, plainOutput]
+  const finders: Finder[] = [
+    joinedInputs,
+    lackOfInput,
+    lackOfOutput,
+    exchange,
+    writtenInput,
+    plainOutput,
+  ]
   for (const find of finders) {
     const found = find(command, written, refused)
     if (found) return [found]
@@ -48,8 +55,12 @@ function lackOfInput({ files }: ReadCommand, written: Written): Refusal | null {
   return { code: "missing_value", option: "-i", message }
 }
 
-function lackOfOutput({ files, trailing }: ReadCommand, written: Written): Refusal | null {
-  if (files.some(({ kind }) => kind === "output")) return null
+function lackOfOutput(
+  { files, trailing }: ReadCommand,
+  written: Written,
+  refused: readonly Refusal[],
+): Refusal | null {
+  if (refused.every(({ code }) => code !== "no_output")) return null
   const end = placed(written.outputKeys, "out_1")
   if (written.outputKeys.length === 0 || trailing.some(({ value }) => value !== null)) return null
   const message =
@@ -57,6 +68,17 @@ function lackOfOutput({ files, trailing }: ReadCommand, written: Written): Refus
       ? `the command has no output; end it with ${end}`
       : `the command reads and writes nothing; write ${shown(`ffmpeg -i {{${written.inputKeys[0] ?? "in_1"}}} {{${written.outputKeys[0] ?? "out_1"}}}`)}`
   return { code: "no_output", message }
+}
+
+/** Several keys in one word, or a mark behind one. */
+function joinedInputs({ files }: ReadCommand): Refusal | null {
+  const file = files.find(({ word }) => /^\{\{\w+\}\}(?:[,;:]|[ ,;+&|]+\{\{.*)$/.test(word))
+  if (!file) return null
+  const keys = file.word.match(/\{\{\w+\}\}/g) ?? []
+  const sign = file.kind === "input" ? "-i " : ""
+  const instead = keys.map((key) => `${sign}${key}`).join(" ")
+  const message = `${shown(file.word)} is no single file; write ${shown(instead)}`
+  return { code: "name_not_allowed", ...(sign && { option: "-i" }), message }
 }
 
 /** An output behind -i, and an input at the end. */
@@ -94,10 +116,9 @@ function plainOutput(
   const { words, outputKeys } = written
   const last = files.at(-1)
   if (last?.kind !== "output" || outputKeys.length === 0) return null
-  if (words.some((word) => outputKeys.some((key) => keysIn(word).includes(key)))) return null
+  if (words.some((word) => keysIn(word).some((key) => outputKeys.includes(key)))) return null
   const said = refused.find(({ option }) => option === undefined)
-  if (!said || /^(?:-|pipe:.*|\/dev\/null|NUL)$/.test(last.word) || /[{}]/.test(last.word))
-    return null
+  if (!said || last.word === "/dev/null" || /[{}]/.test(last.word)) return null
   const message = `${shown(last.word)} is none of the outputs; write ${placed(outputKeys, "out_1")} here, and the name that its file is to have into output_files`
   return { code: said.code, message }
 }

@@ -24,15 +24,21 @@ const EXAMPLES: readonly (readonly [RegExp, string])[] = [
   [/^-i$/, "{{in_1}}"],
 ]
 
+/** More would tell a caller nothing. */
+const TOLD_MAX = 20
+
 type Placed = { option: ReadOption; file: ReadFile }
 
 /** Options that there are not, and those whose value is missing, so that they took another word for it. */
 export function explainOptions(written: Written): Refusal[] {
   const placed = placedOptions(written)
-  return placed.flatMap((each) => {
+  const found: Refusal[] = []
+  for (const each of placed) {
+    if (found.length >= TOLD_MAX) break
     const unknown = unknownOption(each, written)
-    return unknown.length > 0 ? unknown : lackOf(each.option, written)
-  })
+    found.push(...(unknown.length > 0 ? unknown : lackOf(each.option, written)))
+  }
+  return found
 }
 
 /** The options of a command with the files that they are for, inputs behind -i as options too. */
@@ -59,7 +65,7 @@ function nameOf(word: string): string {
 
 /** An option that no ffmpeg has, and that took the word behind it. */
 function unknownOption({ option, file }: Placed, { known }: Written): Refusal[] {
-  const isJoined = /^-[a-z][\w:-]*=/i.test(option.word)
+  const isJoined = /^-[a-z][\w:-]*=|^-c(?:odec)?:[vas]:[a-z]/i.test(option.word)
   if (!known || option.word === "-i" || reasonAgainstOption(option.name)) return []
   if (isKnownOption(option.name, known) && !isJoined) return []
   const message = `${shown(option.word)}: ${describeUnknown(option, file, known)}`

@@ -48,6 +48,10 @@ function describe(place: number, written: Written): string {
   if (program === "ffmpeg" && /^(?:&&?|\|\|?|;|#.*)$|;$/.test(word)) {
     return `${shown(word)}: no shell reads this; ${terms.giveSeveral}`
   }
+  if (outputKeys.includes(keyOf(words.at(-1) ?? "")) && place === words.length - 2) {
+    const mark = isCut(word) ? ";" : word
+    return `${shown(mark)}: no shell reads this; leave it out before ${shown(words.at(-1) ?? "")}`
+  }
   if (isCut(word)) return `${shown(rest)}: no shell reads this; leave out all from the \`;\` on`
   if (word === "|") {
     return `${shown(rest)}: no shell reads this, and no other program runs; leave it out, and end the command with ${placed(outputKeys, "out_1")}`

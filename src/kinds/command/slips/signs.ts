@@ -21,6 +21,15 @@ export function explainSigns({ words }: Written): Refusal[] {
     const message = `${shown(quoted)}: these quotes are letters here, as a text editor makes them; quote with ' or "`
     return [{ code: "name_not_allowed", message }]
   }
+  if (words[0] === "ffmpeg") {
+    const message = "`ffmpeg` stands twice at the beginning; leave one out"
+    return [{ code: "name_not_allowed", message }]
+  }
+  if (words.some((word) => files.has(word) && /^\s*$/.test(word))) {
+    const message =
+      "there is a backslash with a space behind it, and so a word of nothing but space; let the line end right behind the backslash, or leave it out"
+    return [{ code: "name_not_allowed", message }]
+  }
   const blank = words.find((word) => files.has(word) && BLANK.test(word))
   if (blank === undefined) return []
   const message = `${shown(blank)}: this holds a space of another kind, as a web page makes it; write a plain one`

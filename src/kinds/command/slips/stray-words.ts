@@ -1,7 +1,9 @@
 import { readCommand } from "../../../contract/command-line.ts"
 import { muxersOf } from "../facts/codecs.ts"
+import { encoderChoices } from "../facts/own-options.ts"
 import { kindOfOption } from "../policy/options.ts"
 import type { Refusal } from "../policy/refusal.ts"
+import { mendGraph } from "./mended-graphs.ts"
 import { keyOf, placed, shown } from "./written.ts"
 import type { Written } from "./written.ts"
 
@@ -34,37 +36,98 @@ function isLastName(word: string): boolean {
   return /^[\w.{}/\\~:-]+$/.test(word) && !/^\d/.test(word) && !UNIT.test(word)
 }
 
+/** What is wrong with a word, by the first of these that can tell. */
 function describe(place: number, written: Written): Refusal {
-  const { words, raws, outputKeys } = written
-  const word = words[place] ?? ""
-  const before = words[place - 1] ?? ""
-  const option = words[place - 2] ?? ""
-  const kind = kindOfOption(nameOf(option))
-  const unit = UNIT.test(word) && /\d$/.test(before) ? unitOf(word) : null
-  if (/^-[a-z]/i.test(before) && before !== "-i") {
-    const message = `${shown(before)} stands alone, and takes no value; leave out ${shown(word)}`
-    return { code: "invalid_option", option: before, message }
+  const stray = {
+    word: written.words[place] ?? "",
+    before: written.words[place - 1] ?? "",
+    option: written.words[place - 2] ?? "",
+    place,
   }
-  if (unit !== null) {
-    const message = `${shown(`${before} ${word}`)} is two words; write \`${option} ${before}${unit}\``
+  return (
+    behindFlag(stray) ??
+    cutNumber(stray) ??
+    cutName(stray) ??
+    cutGraph(stray, written) ??
+    cutText(stray, written) ??
+    lonely(stray, written)
+  )
+}
+
+/** A word, the two before it, and its place. */
+type Stray = { word: string; before: string; option: string; place: number }
+
+function behindFlag({ word, before }: Stray): Refusal | null {
+  if (!isOption(before) || before === "-i") return null
+  const message = `${shown(before)} stands alone, and takes no value; leave out ${shown(word)}`
+  return { code: "invalid_option", option: before, message }
+}
+
+function cutNumber({ word, before, option }: Stray): Refusal | null {
+  if (!isOption(option) || !/\d$/.test(before)) return null
+  const isSize = option === "-s" && /^\d+$/.test(word)
+  if (!isSize && !UNIT.test(word)) return null
+  const isTime = /^-(?:ss|t|to|sseof|itsoffset)$/.test(option) && /^\d+$/.test(before)
+  const seconds = isTime ? SECONDS.get(word.charAt(0).toLowerCase()) : undefined
+  const unit = UNITS.get(word.toLowerCase()) ?? word
+  const joined = seconds === undefined ? `${before}${unit}` : String(Number(before) * seconds)
+  const value = isSize ? `${before}x${word}` : joined
+  const message = `${shown(`${before} ${word}`)} is two words; write \`${option} ${value}\``
+  return { code: "invalid_option", option, message }
+}
+
+/** A name or a specifier in two words, as `ultra fast` and `-c v`. */
+function cutName({ word, before, option }: Stray): Refusal | null {
+  const joined = `${before}${word}`
+  if (encoderChoices("libx264", nameOf(option))?.includes(joined)) {
+    const message = `${shown(`${before} ${word}`)} is two words; write \`${option} ${joined}\``
     return { code: "invalid_option", option, message }
   }
-  if (/^-[a-z]/i.test(option) && kind === "graph") {
-    const graph = words.slice(place - 1, endOfGraph(place, written)).join(" ")
-    const message = `${shown(word)} is cut off from the graph of ${shown(option)} by the space before it; put the whole graph into double quotes: ${shown(`${option} "${graph.replaceAll('"', "'")}"`)}`
-    return { code: "filter_error", option, message }
-  }
-  if (/^-[a-z]/i.test(option) && kind === "text") {
-    const value = raws.slice(place - 1, endOfGraph(place, written)).join(" ")
-    const quoted = /^([\w:-]+=)(.+)$/s.exec(value)
-    const [, name = "", text = value] = quoted ?? []
-    const message = `${shown(word)} is cut off from the value of ${shown(option)} by a space; put that into double quotes: ${shown(`${option} ${name}"${text}"`)}`
-    return { code: "invalid_option", option, message }
-  }
-  const end = placed(outputKeys, "out_1")
-  const message = `${shown(word)} is no value of the option before it, and so it is taken for an output; leave it out, or put its option before it, and end the command with ${end}`
+  if (!/^-(?:c|codec|b|q|r|filter|profile|frames)$/.test(option) || !/^[vas]$/.test(before))
+    return null
+  const message = `${shown(`${option} ${before}`)} is two words; write ${shown(`${option}:${before} ${word}`)}`
+  return { code: "invalid_option", option, message }
+}
+
+function cutGraph({ word, option, place }: Stray, written: Written): Refusal | null {
+  if (!isOption(option) || kindOfOption(nameOf(option)) !== "graph") return null
+  const graph = written.words.slice(place - 1, endOfValue(place, written)).join(" ")
+  const mended = mendGraph({ option, graph }, written)
+  const message =
+    mended === null
+      ? `${shown(word)} is cut off from the graph of ${shown(option)} by the space before it; put the whole graph into double quotes: ${shown(`${option} "${graph.replaceAll('"', "'")}"`)}`
+      : `${option}: ${mended}`
+  return { code: "filter_error", option, message }
+}
+
+function cutText({ word, option, place }: Stray, written: Written): Refusal | null {
+  if (!isOption(option) || kindOfOption(nameOf(option)) !== "text") return null
+  const value = written.raws.slice(place - 1, endOfValue(place, written)).join(" ")
+  const [, name = "", text = value] = /^([\w:-]+=)(.+)$/s.exec(value) ?? []
+  const message = `${shown(word)} is cut off from the value of ${shown(option)} by a space; put that into double quotes: ${shown(`${option} ${name}"${text}"`)}`
+  return { code: "invalid_option", option, message }
+}
+
+function lonely({ word }: Stray, { words, outputKeys }: Written): Refusal {
+  const isEnded = outputKeys.includes(keyOf(words.at(-1) ?? ""))
+  const end = isEnded ? "" : `, and end the command with ${placed(outputKeys, "out_1")}`
+  const instead = /\w\w\w/.test(word)
+    ? "leave it out, or write its option before it"
+    : "leave it out"
+  const message = `${shown(word)} belongs to no option, and so it is taken for an output; ${instead}${end}`
   return { code: "name_not_allowed", message }
 }
+
+function isOption(word: string): boolean {
+  return /^-[a-z]/i.test(word)
+}
+
+/** Seconds of units by their first letter. */
+const SECONDS = new Map([
+  ["s", 1],
+  ["m", 60],
+  ["h", 3600],
+])
 
 /** Letters for units that are written out. */
 const UNITS = new Map([
@@ -84,17 +147,12 @@ const UNITS = new Map([
   ["mb", "M"],
 ])
 
-/** A unit as it stands behind a number for ffmpeg, which needs none for most. */
-function unitOf(word: string): string {
-  return UNITS.get(word.toLowerCase()) ?? word
-}
-
 function nameOf(word: string): string {
   return word.slice(1).split(":", 1)[0] ?? ""
 }
 
 /** The place of the next option, or of the output that ends the command. */
-function endOfGraph(from: number, { words, outputKeys }: Written): number {
+function endOfValue(from: number, { words, outputKeys }: Written): number {
   const end = words.findIndex((word, index) => {
     return index >= from && (/^-[a-z]/i.test(word) || outputKeys.includes(keyOf(word)))
   })

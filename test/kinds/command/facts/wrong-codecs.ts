@@ -28,6 +28,7 @@ export const WRONG_CODECS: Wrong[] = [
   ["-i in_1 -f mpeg4 out.mp4", "no such format"],
   ["-i in_1 -f jpg -frames:v 1 out.jpg", "no such format"],
   ["-i in_1 -f m3u8 out.m3u8", "did you mean `hls`?"],
+  ["-i in_1 -f mov,mp4 out.mp4", "did you mean `mov`?"],
   ["-i in_1 -f aac out.aac", "did you mean `adts`?"],
   ["-i in_1 out", "has no extension"],
   ["-i in_1 -c copy out_file", "has no extension"],

@@ -1,18 +1,27 @@
 import { describe, expect, test } from "vitest"
 import { LEGITIMATE } from "../../../corpus/legitimate.ts"
 import { judgeLine, judgeRun } from "../../../support/judge-line.ts"
+import { SLIPS_OF_EXTENSIONS, SLIPS_OF_GRAPHS } from "./graphs-and-names.ts"
 import { SLIPS_OF_OPTIONS } from "./options-and-files.ts"
 import { SLIPS_OF_WORDS } from "./words.ts"
 
 describe("the first sentence says what to write instead, and none follows from the same slip", () => {
-  test.for([...SLIPS_OF_WORDS, ...SLIPS_OF_OPTIONS])("%s", ([line, code, words]) => {
-    const [first, ...more] = judgeLine(`ffmpeg ${line}`)
-    expect(first).toMatchObject({ code, message: expect.stringContaining(words) })
-    const codes = new Set(more.map((fault) => fault.code))
-    for (const follows of ["no_output", "trailing_option", "unused_output"] as const) {
-      expect(codes).not.toContain(follows)
-    }
-  })
+  test.for([...SLIPS_OF_WORDS, ...SLIPS_OF_OPTIONS, ...SLIPS_OF_GRAPHS])(
+    "%s",
+    ([line, code, words]) => {
+      const [first, ...more] = judgeLine(`ffmpeg ${line}`)
+      expect(first).toMatchObject({ code, message: expect.stringContaining(words) })
+      const codes = new Set(more.map((fault) => fault.code))
+      for (const follows of ["no_output", "trailing_option", "unused_output"] as const) {
+        expect(codes).not.toContain(follows)
+      }
+    },
+  )
+})
+
+test.for(SLIPS_OF_EXTENSIONS)("an output called %s is told %s", ([name, meant]) => {
+  const [first] = judgeLine("ffmpeg -i {{in_1}} {{out_1}}", name)
+  expect(first?.message).toContain(meant)
 })
 
 describe("legitimate commands have no slip", () => {

@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { mediaTools } from "../../../../scripts/local/media-tools.ts"
+import { COMMAND_TERMS } from "../../../../src/kinds/command/policy/terms.ts"
+import { failingFiles } from "../../../../src/kinds/command/slips/file-slips.ts"
+
+const run = promisify(execFile)
+const RUN_MS_MAX = 60_000
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lathe-slips-"))
+  const [picture, sound] = ["testsrc2=s=160x120:d=1", "sine=d=1"]
+  await ffmpeg(["-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", sound, "in_1.mp4"])
+  await ffmpeg(["-i", "in_1.mp4", "-frames:v", "2", "-update", "0", "in_%d.png"])
+})
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function ffmpeg(words: readonly string[]) {
+  const argv = ["-y", "-nostdin", "-v", "error", ...words]
+  await run(mediaTools().ffmpeg, argv, { cwd: folder, timeout: RUN_MS_MAX })
+}
+
+async function works(line: string): Promise<boolean> {
+  return await ffmpeg(line.split(" ")).then(
+    () => true,
+    () => false,
+  )
+}
+
+function isRefused(line: string): boolean {
+  const words = line.split(" ")
+  const given = { inputKeys: ["in_1"], outputKeys: ["out_1"], terms: COMMAND_TERMS, known: null }
+  return failingFiles({ words, raws: words, ...given }).length > 0
+}
+
+/** Commands that nothing else refuses, and whose files cannot be. */
+const FAILING = [
+  "in_1.mp4 out.mp4",
+  "out.mp4",
+  "-f null -",
+  "-f mp4 out.mp4",
+  "-c copy -map 0 out.mkv",
+  "-vf hflip -t 1 out.mp4",
+  "-f hls out.m3u8",
+  "-f segment out%d.mp4",
+  "-f image2 out.png",
+  "-metadata title=A out.mp4",
+  "-i *.mp4 out.mp4",
+  "-i in_*.png out.mp4",
+  "-i %1 out.mp4",
+  "-i %1.mp4 out.mp4",
+]
+
+const WORKING = [
+  "-i in_1.mp4 out.mp4",
+  "-f ffmetadata out.txt",
+  "-metadata title=A out.ffmeta",
+  "-filter_complex color=s=64x64:d=1 out.mp4",
+  "-pattern_type glob -i in_*.png out.mp4",
+  "-i in_%d.png out.mp4",
+  "-f image2 -i in_%1d.png out.mp4",
+]
+
+describe("files that cannot be are refused", () => {
+  test.for(FAILING)("%s", async (line) => {
+    expect([isRefused(line), await works(line)]).toEqual([true, false])
+  })
+})
+
+describe("files that can be are not", () => {
+  test.for(WORKING)("%s", async (line) => {
+    expect([isRefused(line), await works(line)]).toEqual([false, true])
+  })
+})
