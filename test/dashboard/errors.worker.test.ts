@@ -1,11 +1,12 @@
-import { describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { failureCode } from "../../src/contract/failure.ts"
 import { FAULTS } from "../../src/dashboard/errors/faults.ts"
 import { PROBLEMS } from "../../src/http/problem.ts"
 import { jobRecord } from "../../src/kinds/job-record.ts"
 import { REQUEST_MISTAKES } from "../http/mistakes/requests.ts"
-import { ask } from "../support/caller.ts"
+import { ask, makeCaller } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
 import { readProblem } from "../support/problem.ts"
 
 /** Every code that the service has; that of a fault is one of these by its type. */
@@ -15,6 +16,12 @@ const CODES = new Set([
   ...Object.keys(FAULTS),
   ...REQUEST_MISTAKES.map(({ code }) => code),
 ])
+
+let caller: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("errors")
+})
 
 async function visit(path: string): Promise<{ answer: Response; html: string }> {
   const answer = await ask(path, { redirect: "manual" })
@@ -77,6 +84,30 @@ describe("the page of an error code", () => {
   test("is where the type of an error leads", async () => {
     const { type } = await readProblem(await ask("/v1/nowhere"))
     expect((await visit(type)).answer.status).toBe(200)
+  })
+
+  test.each([
+    ["validation_error", "unprocessable"],
+    ["Unprocessable", "unprocessable"],
+    ["invalid-token", "invalid_token"],
+    ["invalid_token/", "invalid_token"],
+    ["a%0D%0Ab/", "a%0D%0Ab"],
+  ])("is where %s leads, too", async (address, code) => {
+    const { answer } = await visit(`/docs/errors/${address}`)
+    expect(answer.status).toBe(308)
+    expect(answer.headers.get("location")).toBe(`/docs/errors/${code}`)
+  })
+
+  test("is the one that the error of a 422 leads to", async () => {
+    const answer = await ask("/v1/jobs?kind=film", { headers: { "x-api-key": caller.key } })
+    const { error } = await answer.json<{ error: string }>()
+    expect((await visit(`/docs/errors/${error}`)).answer.status).toBe(308)
+  })
+
+  test("is named where a code has a slip in it", async () => {
+    const { answer, html } = await visit("/docs/errors/not_fuond")
+    expect(answer.status).toBe(404)
+    expect(html).toContain("Did you mean not_found?")
   })
 
   test.each(["nosuch", "toString", "__proto__", "%3Cscript%3E"])(

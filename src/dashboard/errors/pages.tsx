@@ -5,6 +5,7 @@ import { failureCode } from "../../contract/failure.ts"
 import { guardMethods } from "../../http/methods.ts"
 import { isProblemCode, PROBLEMS } from "../../http/problem.ts"
 import type { App } from "../../http/request.ts"
+import { didYouMean } from "../../suggest.ts"
 import { Card } from "../components/card.tsx"
 import { Table } from "../components/table.tsx"
 import { Brand, Document } from "../layout.tsx"
@@ -40,16 +41,38 @@ errorPages.get("/:code", async (c) => {
   const sections = await sectionsOf(code)
   const [first] = sections
   if (first) return await c.html(<CodePage code={code} title={first.title} sections={sections} />)
+  const meant = findMeant(code)
+  if (meant !== null) return c.redirect(`/docs/errors/${meant}`, 308)
+  const near = didYouMean(code, CODES, (name) => name).replace("; did", "Did")
   return await c.html(
-    <Index title="There is no such error code" lead="These are the codes of this service." />,
+    <Index
+      title="There is no such error code"
+      lead={`${near} These are the codes of this service.`.trim()}
+    />,
     404,
   )
+})
+
+errorPages.get("/:code/", (c) => {
+  return c.redirect(`/docs/errors/${encodeURIComponent(c.req.param("code"))}`, 308)
 })
 
 guardMethods(errorPages)
 
 const LEAD =
   "Every code that this service answers, ends a job with, or names in the details of a refusal."
+
+const CODES = [
+  ...new Set([...Object.keys(PROBLEMS), ...Object.keys(FAILURES), ...Object.keys(FAULTS)]),
+]
+
+/** The code whose page another address leads to; null where there is none such. */
+function findMeant(text: string): string | null {
+  const plain = text.toLowerCase().replaceAll("-", "_")
+  // The word that `error` is in the body of a 422.
+  if (plain === "validation_error") return "unprocessable"
+  return CODES.find((code) => code === plain) ?? null
+}
 
 /** What a code means in one of the places where it stands. */
 type Section = Explained & { title: string; where: string; example: object }
