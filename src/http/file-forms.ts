@@ -67,13 +67,22 @@ async function finishFile(
 ): Promise<StoredUpload> {
   const stored = await incoming.finish()
   if (!stored) throw storageFull()
-  if (stored.sizeBytes === 0) throw unprocessable("file", "it is empty")
+  if (stored.sizeBytes === 0) throw unprocessable("file", "it is empty: no bytes came with it")
   return { ...stored, name, contentType }
 }
 
-/** The fault of a body that has neither a file nor what may stand for one in `field`. */
-export function noFile(field: string): Fault {
-  return { field: "file", message: `give file or ${field}` }
+/** The fault of a form that has neither a file nor what may stand for one in `field`. */
+export function noFile(c: AppContext, field: string): Fault {
+  return { field: "file", message: `give file or ${field}, as ${curlOf(c)}` }
+}
+
+/** Faults of a form, where it names its file by a field. */
+export function explainName(faults: Fault[]): Fault[] {
+  const message =
+    "there is no such field: a file brings its name with it, as in `-F 'file=@film.mp4;filename=name.mp4'`"
+  return faults.map((fault) => {
+    return /^(?:file_?)?name$/i.test(fault.field) ? { ...fault, message } : fault
+  })
 }
 
 /** The fault of a body that has both. */

@@ -38,7 +38,7 @@ export function createsOf<Input extends CreateRequest, Usable>(
       noteForm(c, kind, body)
       return storeFile
         ? await createWithFile(c, { ...kind, uploadField }, { body, storeFile })
-        : await create(c, kind, { body, tell: tellNoFile(body, uploadField) })
+        : await create(c, kind, { body, tell: tellNoFile(c, body, uploadField) })
     })
   }
 }
@@ -82,9 +82,13 @@ async function createWithFile<Input extends CreateRequest, Usable>(
 }
 
 /** Says of a form without a file that it may have one in the place of the field that is missing. */
-function tellNoFile(body: object, uploadField: string): (faults: Fault[]) => Fault[] {
+function tellNoFile(
+  c: AppContext,
+  body: object,
+  uploadField: string,
+): (faults: Fault[]) => Fault[] {
   return (faults) =>
     faults.map((fault) => {
-      return fault.field === uploadField && !(uploadField in body) ? noFile(uploadField) : fault
+      return fault.field === uploadField && !(uploadField in body) ? noFile(c, uploadField) : fault
     })
 }

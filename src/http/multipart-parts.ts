@@ -39,9 +39,11 @@ export async function* readParts(
     onError: (error) => received.push({ kind: "error", error }),
     onDone: () => received.push({ kind: "done" }),
   })
+  let hasParts = false
   for await (const chunk of wholeDashes(body)) {
     parse(() => parser.write(chunk))
     for (const event of received.splice(0)) {
+      hasParts = true
       if (event.kind === "done") return
       if (event.kind === "error") throw refuse(event.error)
       yield event
@@ -50,6 +52,7 @@ export async function* readParts(
   parse(() => parser.end())
   for (const event of received) {
     if (event.kind === "done") return
+    if (event.kind === "error" && !hasParts) throw withoutParts()
     if (event.kind === "error") throw refuse(event.error)
     yield event
   }
@@ -140,6 +143,12 @@ function refuse(error: PartError): Problem {
     return new Problem("payload_too_large", `The multipart body is too large: ${error.limit}.`)
   }
   return unprocessable("body", "the multipart body cannot be parsed")
+}
+
+function withoutParts(): Problem {
+  const message =
+    "no part of it begins with the boundary that its Content-Type names: leave that header to your client, which makes both"
+  return unprocessable("body", message)
 }
 
 function endsEarly(): Problem {

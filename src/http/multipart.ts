@@ -1,7 +1,7 @@
 import { OTHER_PLAN } from "../contract/other-plan.ts"
 import { openBody } from "./body.ts"
 import type { BodyReader } from "./body.ts"
-import { publicOrigin } from "./request.ts"
+import { publicOrigin, requirePlain } from "./request.ts"
 import type { AppContext } from "./request.ts"
 import { readParts } from "./multipart-parts.ts"
 import { Problem, storageFull, unprocessable } from "./problem.ts"
@@ -38,9 +38,10 @@ export async function receiveMultipart(
   for await (const event of readParts(c.req.header("content-type") ?? "", body)) {
     if (event.kind === "field") addField(fields, event)
     if (event.kind === "file") {
-      if (file) throw unprocessable("file", "expected one file, and there are two")
+      if (file) throw unprocessable("file", TWO_FILES)
       if (event.name !== "file") {
-        throw unprocessable(event.name || "body", "there is no such file field")
+        const message = `there is no such file field; did you mean \`file\`, as in ${curlOf(c)}?`
+        throw unprocessable(event.name || "body", message)
       }
       const name = fileNameOf(event.fileName)
       file = {
@@ -59,6 +60,8 @@ export async function receiveMultipart(
   return { fields, file }
 }
 
+const TWO_FILES = "expected one file, and there are two: send each by a request of its own"
+
 function addField(fields: Map<string, string>, { name, value }: { name: string; value: string }) {
   if (fields.has(name)) throw unprocessable(name, "it is given twice")
   fields.set(name, value)
@@ -71,8 +74,10 @@ function bodyOf(c: AppContext, fileBytesMax: number): BodyReader {
     throw new Problem("unsupported_media_type", message)
   }
   if (!/;\s*boundary=\s*"?[^\s";]/i.test(type)) {
-    throw unprocessable("content-type", "expected multipart/form-data with a boundary")
+    const message = `expected multipart/form-data with a boundary: leave the header to your client, which makes it, as ${curlOf(c)}`
+    throw unprocessable("content-type", message)
   }
+  requirePlain(c)
   const bytesMax = fileBytesMax + ENVELOPE_BYTES_MAX
   if ((announcedBytes(c) ?? 0) > bytesMax) throw tooLarge(fileBytesMax)
   const body = openBody(c, { bytesMax, tooLarge: () => tooLarge(fileBytesMax) })

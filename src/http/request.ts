@@ -106,10 +106,28 @@ export async function readJson<Schema extends z.ZodType>(
   c: AppContext,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  if (!isJson(c)) {
-    throw new Problem("unsupported_media_type", "Send the body as application/json.")
-  }
+  if (!isJson(c)) throw notJson(c)
+  requirePlain(c)
   return parseBody(schema, parseJson(await readText(c)))
+}
+
+/** A body of another media type than the one that an operation takes. */
+function notJson(c: AppContext): Problem {
+  const type = c.req.header("content-type")
+  const came = type === undefined ? "without a Content-Type" : `as \`${type.slice(0, 100)}\``
+  const remedy = /^multipart\//i.test(type ?? "")
+    ? "a file goes to POST /v1/files first, and is named by `svc_id://<id>` here"
+    : 'with curl add `-H "Content-Type: application/json"`'
+  const message = `Send the body as application/json: it came ${came}; ${remedy}.`
+  return new Problem("unsupported_media_type", message)
+}
+
+/** Refuses a body that is compressed, which nothing here undoes. */
+export function requirePlain(c: AppContext): void {
+  const encoding = c.req.header("content-encoding")?.trim() ?? ""
+  if (/^(?:identity)?$/i.test(encoding)) return
+  const message = `Send the body as it is: it came with \`Content-Encoding: ${encoding.slice(0, 100)}\`.`
+  throw new Problem("unsupported_media_type", message)
 }
 
 /** The same of a body that may be left out, which is then an empty object. */

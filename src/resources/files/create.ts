@@ -1,8 +1,8 @@
 import { acceptCreate, creatingOf, readJobFacts } from "../../http/creates.ts"
 import type { Created } from "../../http/creates.ts"
-import { explainFile, fileTwice, noFile, withFileForm } from "../../http/file-forms.ts"
+import { explainFile, explainName, fileTwice, noFile, withFileForm } from "../../http/file-forms.ts"
 import { unprocessables } from "../../http/problem.ts"
-import { anyObject, checkBody, isJson, parseBody, readJson } from "../../http/request.ts"
+import { anyObject, checkBody, isJson, readJson } from "../../http/request.ts"
 import type { AppContext } from "../../http/request.ts"
 import { notAllowed, readImport } from "../../http/user-urls.ts"
 import { planImport, planUpload } from "../../kinds/file/plan.ts"
@@ -29,11 +29,13 @@ async function createFromJson(c: AppContext): Promise<CreatedFile> {
 
 async function createFromForm(c: AppContext): Promise<CreatedFile> {
   return await withFileForm(c, async ({ fields: texts, storeFile }) => {
-    const fields = parseBody(fileFields, texts)
+    const checked = checkBody(fileFields, texts)
+    if ("faults" in checked) throw unprocessables(explainName(checked.faults))
+    const fields = checked.data
     const { file_url } = fields
     if (storeFile && file_url !== undefined) throw unprocessables([fileTwice("file_url")])
     if (file_url !== undefined) return await createImport(c, { ...fields, file_url })
-    if (!storeFile) throw unprocessables([noFile("file_url")])
+    if (!storeFile) throw unprocessables([noFile(c, "file_url")])
     const stored = await storeFile()
     const draft = planUpload(stored, readJobFacts(c, fields))
     const identity = [stored.name, stored.sha256, fields]

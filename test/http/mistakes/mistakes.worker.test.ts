@@ -7,6 +7,7 @@ import { BODY_MISTAKES } from "./bodies.ts"
 import { COMMAND_MISTAKES } from "./commands.ts"
 import { command, json } from "./mistake.ts"
 import { REQUEST_MISTAKES } from "./requests.ts"
+import { UPLOAD_MISTAKES } from "./uploads.ts"
 
 let caller: Caller
 
@@ -15,7 +16,13 @@ beforeAll(async () => {
 })
 
 describe("a mistake gets the sentence that mends it", () => {
-  const mistakes = [...REQUEST_MISTAKES, ...BODY_MISTAKES, ...ADDRESS_MISTAKES, ...COMMAND_MISTAKES]
+  const mistakes = [
+    ...REQUEST_MISTAKES,
+    ...BODY_MISTAKES,
+    ...UPLOAD_MISTAKES,
+    ...ADDRESS_MISTAKES,
+    ...COMMAND_MISTAKES,
+  ]
   test.for(mistakes.map((each) => [each.mistake, each] as const))("%s", async ([, given]) => {
     const { path, init, origin = "", status, field, code, words } = given
     const answer = await ask(`${origin}/v1${path}`, init(caller.key))
