@@ -4,7 +4,7 @@ import type { Fault } from "../faults.ts"
 import { allowsScope } from "../scopes.ts"
 import type { Scope } from "../scopes.ts"
 import { didYouMean } from "../suggest.ts"
-import { faultsOf } from "./request.ts"
+import { faultsOf, requireNoBody } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem, unprocessables } from "./problem.ts"
 import type { ProblemCode } from "./problem.ts"
@@ -89,7 +89,9 @@ export function operation<Query extends z.ZodObject, Answer extends z.ZodType<ob
 ): Operation {
   const { handle, retell, ...facts } = specified
   async function answer(c: AppContext): Promise<Response> {
-    const reply = await handle(c, readQuery(specified.query, c))
+    const query = readQuery(specified.query, c)
+    if (facts.method === "post" && !facts.bodies) await requireNoBody(c)
+    const reply = await handle(c, query)
     if (reply instanceof Response) return reply
     return c.json<object>(reply.body, facts.answer.status, reply.headers)
   }

@@ -140,6 +140,15 @@ export async function readOptionalJson<Schema extends z.ZodType>(
   return isLeftOut ? parseBody(schema, {}) : await readJson(c, schema)
 }
 
+const NOTHING = z.strictObject({}, "expected no body, or an empty object")
+
+/** Refuses a body with anything in it, which an operation without one would leave unread. */
+export async function requireNoBody(c: AppContext): Promise<void> {
+  const text = await readText(c)
+  if (text.trim() === "") return
+  parseBody(NOTHING, parseJson(text))
+}
+
 /** A value checked by a schema; 422 with each field at fault. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,

@@ -44,6 +44,25 @@ describe("POST /files/{id}/publish", () => {
     await saved.body?.cancel()
   })
 
+  it.each([
+    ['{"expires_in": 60}', "expires_in: there is no such field"],
+    ["[1]", "body: expected no body, or an empty object; it is a list"],
+    ["{", "body: expected JSON; line 1, column 2"],
+    ["a=1", "body: expected JSON, and the body is a form"],
+  ])("refuses the body %s, which it would leave unread", async (body, words) => {
+    const file = await upload(caller, "a.txt", "x")
+    const answer = await caller.call(`/files/${file.id}/publish`, { method: "POST", body })
+    expect(answer.status).toBe(422)
+    expect((await readProblem(answer)).message).toContain(words)
+    expect(await recordOf(file.id)).not.toHaveProperty("public_url")
+  })
+
+  it.each(["", " ", "{}"])("takes the body %j for none", async (body) => {
+    const file = await upload(caller, "a.txt", "x")
+    const answer = await caller.call(`/files/${file.id}/publish`, { method: "POST", body })
+    expect(answer.status).toBe(200)
+  })
+
   it("gives an address that takes HEAD, ranges and conditions, and no other method", async () => {
     const file = await upload(caller, "ten.txt", "0123456789")
     const url = await publicUrlOf(file.id)
