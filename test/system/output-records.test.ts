@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { mediaTools } from "../../scripts/local/media-tools.ts"
@@ -140,4 +141,11 @@ describe("the picture of an output", () => {
     expect(made).toMatchObject({ width: 64, height: 36 })
     expect(made).not.toHaveProperty("rotation")
   })
+})
+
+it("says the checksum of an output, which is that of its bytes", async () => {
+  const { made, file } = await make("bars.mp4", `${PICTURE} ${CODING} {{out_1}}`)
+  const bytes = await (await call(new URL(made.download_url).pathname.slice("/v1".length))).bytes()
+  const digest = createHash("sha256").update(bytes).digest("hex")
+  expect([made["sha256"], file["sha256"]]).toEqual([digest, digest])
 })

@@ -3,7 +3,7 @@ import { substitute, commandTask } from "../../contract/tasks/command.ts"
 import type { JobDraft } from "../../storage/job-drafts.ts"
 import { jsonKind } from "../kind.ts"
 import type { FoundInput, PlanFacts } from "../kind.ts"
-import { finishOutputs } from "../outputs.ts"
+import { finishCommand } from "./finish.ts"
 import { judgeCommand, readWords } from "./judge.ts"
 import { draftCommand } from "./plan.ts"
 import { commandRecord, viewCommand } from "./record.ts"
@@ -33,7 +33,7 @@ export const command = jsonKind({
     show: (request, inputs) => ({ commands: readArguments(request, inputs) }),
   },
   plan: planCommand,
-  finish: finishOutputs,
+  finish: finishCommand,
   record: commandRecord,
   view: (base, { job }, progress) => viewCommand(base, job, progress),
 })

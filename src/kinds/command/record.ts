@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { sha256Text } from "../../contract/sha256.ts"
 import type { Progress } from "../../rpc.ts"
 import type { Job, JobResult } from "../../storage/schema/jobs.ts"
 import { bundleFields, bundleFieldSchemas, fileUrl } from "../file-links.ts"
@@ -28,6 +29,9 @@ const outputFile = z.object({
   download_url: z.url(),
   size_bytes: z.int(),
   content_type: z.string(),
+  sha256: sha256Text
+    .optional()
+    .meta({ description: "Of the bytes, where it was computed on their way in." }),
   duration_seconds: z.number().optional(),
   width: z.int().optional().meta({ description: "Of the picture as it is shown, in pixels." }),
   height: z.int().optional(),
@@ -82,6 +86,7 @@ function viewOutputs(base: string, result: JobResult): CommandRecord["output_fil
         download_url: fileUrl(base, { id: output.fileId, name: output.name }),
         size_bytes: output.sizeBytes,
         content_type: output.contentType,
+        ...(output.sha256 !== undefined && { sha256: output.sha256 }),
         ...(output.durationSeconds !== undefined && { duration_seconds: output.durationSeconds }),
         ...(output.width !== undefined && { width: output.width }),
         ...(output.height !== undefined && { height: output.height }),

@@ -120,6 +120,8 @@ export type JobResult = {
     name: string
     sizeBytes: number
     contentType: string
+    /** Of the bytes, where the record of the kind shows it. */
+    sha256?: string
     codec?: string
     durationSeconds?: number
     /** The picture as it is shown, in pixels, and how it is turned for that, in degrees clockwise. */

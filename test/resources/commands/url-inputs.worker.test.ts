@@ -104,12 +104,13 @@ describe("a command with URLs as inputs", () => {
     await endTask(await probeOf(id), PROBED)
     expect(await readinessOf(accountId, command.id)).toBe("ready")
     expect(await read(`/jobs/${id}`)).toMatchObject({ progress: 31, status: "processing" })
-    const outputs = [{ key: "out_1", size_bytes: 3, content_type: "video/mp4" }]
+    const sha256 = "0123456789abcdef".repeat(4)
+    const outputs = [{ key: "out_1", size_bytes: 3, content_type: "video/mp4", sha256 }]
     await endTask(command, { result: { kind: "command", outputs } })
     expect(await read(`/commands/${id}`)).toMatchObject({
       status: "success",
       progress: 100,
-      output_files: { out_1: { name: "out.mp4" } },
+      output_files: { out_1: { name: "out.mp4", sha256 } },
     })
     expect(await read(`/files/${bringIn.id}`)).toMatchObject({
       status: "success",
