@@ -15,7 +15,9 @@ await runScript(async () => {
   const { stateDir } = readServiceConfig(process.env)
   const { copied, kept, removed, bytes } = await backUp(stateDir, resolve(folder))
   const mebibytes = (bytes / 1024 ** 2).toFixed(1)
-  console.log(
-    `Copied ${copied} files (${mebibytes} MiB) of ${stateDir} to ${folder}; ${kept} were there, ${removed} are gone.`,
-  )
+  const update =
+    kept + removed === 0
+      ? ""
+      : `; ${kept} were there already, and ${removed} that the service has no longer are gone from it`
+  console.log(`Copied ${copied} files (${mebibytes} MiB) of ${stateDir} to ${folder}${update}.`)
 })

@@ -47,6 +47,7 @@ export async function backUp(stateDir: string, folder: string): Promise<BackedUp
     throw new CliError(`${folder} is in ${stateDir} itself: name another folder.`)
   }
   openFolder(folder)
+  const earlier = new Set(listFiles(folder))
   const begunAt = Date.now()
   const done: BackedUp = { copied: 0, kept: 0, removed: 0, bytes: 0 }
   for (const path of databases) count(done, await copyDatabase(stateDir, folder, path))
@@ -59,7 +60,8 @@ export async function backUp(stateDir: string, folder: string): Promise<BackedUp
   const known = new Set([...databases, ...files, MARK])
   for (const path of listFiles(folder).filter((each) => !known.has(each))) {
     await rm(join(folder, path))
-    done.removed += 1
+    // What SQLite made beside the copies while they were read is no loss of the service's.
+    if (earlier.has(path)) done.removed += 1
   }
   return done
 }
@@ -129,8 +131,15 @@ async function copyDatabase(stateDir: string, folder: string, path: string): Pro
   return (await lstat(target)).size
 }
 
-/** Copies a file; null where the copy has it. What R2 stores is written once, and has a new name then. */
-async function copyOther(stateDir: string, folder: string, path: string): Promise<number | null> {
+/**
+ * Copies a file; null where the copy has it, undefined where it is there no more. What R2 stores is written
+ * once, and has a new name then.
+ */
+async function copyOther(
+  stateDir: string,
+  folder: string,
+  path: string,
+): Promise<number | null | undefined> {
   const [from, target] = [join(stateDir, path), join(folder, path)]
   try {
     const { size, mtimeMs } = await lstat(from)
@@ -142,12 +151,13 @@ async function copyOther(stateDir: string, folder: string, path: string): Promis
     return size
   } catch (error) {
     // A service that is running has removed it meanwhile.
-    if (isSystemError(error, "ENOENT")) return null
+    if (isSystemError(error, "ENOENT")) return undefined
     throw error
   }
 }
 
-function count(done: BackedUp, bytes: number | null): void {
+function count(done: BackedUp, bytes: number | null | undefined): void {
+  if (bytes === undefined) return
   if (bytes === null) {
     done.kept += 1
     return

@@ -83,7 +83,8 @@ test("a copy of a service that runs is one that starts, with all that it had, an
     for (let at = 0; !isCopied; at += 1) await upload(`a note that comes meanwhile, ${at}`)
   }
   const uploading = keepUploading()
-  expect(await backUp(folder)).toMatch(/^Copied \d+ files/)
+  // A first copy has nothing to keep or to lose.
+  expect(await backUp(folder)).toMatch(/^Copied \d+ files \([\d.]+ MiB\) of \S+ to \S+\.\n$/)
   isCopied = true
   await uploading
   await upload("a note that comes after")
@@ -117,7 +118,9 @@ test("a copy is brought up to date, and loses what its service has lost", async 
   await backUp(folder)
   await call(`/files/${lost.id}`, { method: "DELETE" })
   const late = await upload("a note that is new")
-  expect(await backUp(folder)).toMatch(/; \d+ were there, [1-9]\d* are gone\.\n$/)
+  expect(await backUp(folder)).toMatch(
+    /; \d+ were there already, and 1 that the service has no longer are gone from it\.\n$/,
+  )
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   await using restored = await startServiceProcess({ stateDir: folder, echoesErrors: true })
   const ask = openKeyedCall(restored, key)
