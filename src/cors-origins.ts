@@ -18,11 +18,24 @@ export const corsOrigins = z
 
 function judgeOrigin(text: string): string | null {
   if (text === "*") return null
+  const parts = text.split(/[\s;|]+/).filter((part) => part !== "")
+  if (parts.length > 1 || parts[0] !== text) {
+    return `"${text}" is no origin: put a comma between two, as in ${parts.join(",")}`
+  }
+  if (text.includes("*")) {
+    return `"${text}" is no origin, since \`*\` is no part of one: name each, by commas, or \`*\` alone for all`
+  }
   const url = URL.parse(text)
-  const isWeb = /^https?:$/.test(url?.protocol ?? "") && !text.includes("*")
+  const isWeb = /^https?:$/.test(url?.protocol ?? "")
   if (!url || (!isWeb && !ORIGIN_OF_APP.test(text))) {
-    return `"${text}" is no origin such as https://app.example.com, and no *`
+    return `"${text}" is no origin such as https://app.example.com, and no *${withScheme(text)}`
   }
   if (!isWeb || url.origin === text) return null
   return `"${text}" is not an origin as browsers send it: write ${url.origin}`
+}
+
+function withScheme(text: string): string {
+  const host = /^(?:[\w-]+(?:\.[\w-]+)+|localhost)(?::\d+)?(?=\/|$)/.exec(text)?.[0]
+  if (host === undefined) return ""
+  return `: write ${/^(?:localhost|[\d.]+(?::|$))/.test(host) ? "http" : "https"}://${host}`
 }

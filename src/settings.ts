@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { LOG_LEVELS } from "./contract/log-line.ts"
 import { DISK_RESERVE_BYTES, RUNNER_TOKEN_CHARACTERS_MIN } from "./contract/protocol.ts"
+import { judgeHosts } from "./contract/user-url.ts"
 import { ytdlpVersion } from "./contract/ytdlp-version.ts"
 import { corsOrigins } from "./cors-origins.ts"
 import { judgeCookies } from "./kinds/fetch/cookies.ts"
@@ -30,7 +31,10 @@ export const settings = z.object({
   /** Bearer token of the operator's own routes; at least 32 characters. */
   OPERATOR_TOKEN: z.string().min(32),
   /** Where the service is reached from outside, without /v1; the request's own origin by default. */
-  PUBLIC_ORIGIN: z.url().optional(),
+  PUBLIC_ORIGIN: z
+    .url({ protocol: /^https?$/, error: "expected an address such as https://media.example.com" })
+    .refine((text) => !/\/v1\/*$/.test(text), "expected the address without /v1")
+    .optional(),
   /**
    * Where the database, the media, the objects and the containers of a deployment are made; where the
    * first caller is, if it names none. What there is stays where it is.
@@ -76,13 +80,19 @@ export const settings = z.object({
   /** Life of a download link, in seconds. */
   LINK_SECONDS: count.default(300),
   /** Hosts (`host` or `host:port`, by commas) that user URLs may name though they are not public. */
-  ALLOWED_PRIVATE_HOSTS: z.string().default(""),
+  ALLOWED_PRIVATE_HOSTS: z
+    .string()
+    .default("")
+    .superRefine((text, context) => {
+      const message = judgeHosts(text)
+      if (message !== null) context.addIssue({ code: "custom", message })
+    }),
   /** What the ffmpeg that runs commands knows, as src/kinds/command/facts/deployed.ts reads it. */
   FFMPEG_FACTS: z.string().min(1).default("image"),
   /** Hosts that media may be fetched from, with all below them, by commas; empty: every public one. */
   FETCH_SITES: z
     .string()
-    .regex(/^[^/:]*$/, "expected host names, by commas")
+    .regex(/^[^/:;*]*$/, "expected host names, by commas, such as `youtube.com,vimeo.com`")
     .default(""),
   /** The speech model of transcriptions that name none: its name, or the path of a folder with it. */
   WHISPER_MODEL: z.string().min(1).default("base"),

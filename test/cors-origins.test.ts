@@ -28,7 +28,18 @@ describe("CORS_ORIGINS", () => {
     ["null", "is no origin"],
     ["https://*.example.com", "is no origin"],
     ["capacitor://localhost/", "is no origin"],
-    ["https://a.example https://b.example", "is no origin"],
+    ["app.example.com", "write https://app.example.com"],
+    ["localhost:5173", "write http://localhost:5173"],
+    ["https://*.example.com", "name each, by commas"],
+    [
+      "https://a.example https://b.example",
+      "a comma between two, as in https://a.example,https://b",
+    ],
+    [
+      "https://a.example;https://b.example",
+      "a comma between two, as in https://a.example,https://b",
+    ],
+    ["https://a.example;", "is no origin: put a comma"],
   ])("says of %j what is wrong", (text, words) => {
     const { error } = corsOrigins.safeParse(`https://fine.example,${text}`)
     expect(error?.issues.map(({ message }) => message)).toEqual([expect.stringContaining(words)])

@@ -84,6 +84,17 @@ export function readHosts(setting: string): string[] {
     .filter((entry) => entry !== "")
 }
 
+/** What is wrong with a setting of hosts, each `host` or `host:port`; null where nothing is. */
+export function judgeHosts(setting: string): string | null {
+  const wrong = readHosts(setting).find((entry) => {
+    return !/^(?:[^\s/:;*@[\]]+|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(entry)
+  })
+  if (wrong === undefined) return null
+  const url = /^[a-z]+:\/\//.test(wrong) ? URL.parse(wrong) : null
+  const meant = url && url.host !== "" ? `write \`${url.hostname}:${portOf(url)}\`` : "put a comma between two"
+  return `expected \`host\` or \`host:port\`, and "${wrong}" is neither: ${meant}`
+}
+
 /** The port of a URL, also where it is its scheme's own. */
 export function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port)

@@ -12,13 +12,37 @@ test.each([
   [{ LINK_SECONDS: "" }, 'LINK_SECONDS is "": expected a whole number above 0.'],
   [{ JOB_DAYS_MAX: "1.5" }, 'JOB_DAYS_MAX is "1.5": expected a whole number above 0.'],
   [{ WAIT_SECONDS_MAX: "-1" }, 'WAIT_SECONDS_MAX is "-1": expected a whole number above 0.'],
-  [{ PUBLIC_ORIGIN: "media" }, 'PUBLIC_ORIGIN is "media": Invalid URL.'],
+  [
+    { PUBLIC_ORIGIN: "media.example.com" },
+    'PUBLIC_ORIGIN is "media.example.com": expected an address such as https://media.example.com.',
+  ],
+  [
+    { PUBLIC_ORIGIN: "https://media.example.com/v1" },
+    'PUBLIC_ORIGIN is "https://media.example.com/v1": expected the address without /v1.',
+  ],
+  [
+    { ALLOWED_PRIVATE_HOSTS: "nas:80,http://localhost:3000" },
+    'ALLOWED_PRIVATE_HOSTS is "nas:80,http://localhost:3000": expected `host` or `host:port`, and "http://localhost:3000" is neither: write `localhost:3000`.',
+  ],
+  [
+    { ALLOWED_PRIVATE_HOSTS: "nas media" },
+    'ALLOWED_PRIVATE_HOSTS is "nas media": expected `host` or `host:port`, and "nas media" is neither: put a comma between two.',
+  ],
+  [
+    { CORS_ORIGINS: "https://a.example https://b.example" },
+    'CORS_ORIGINS is "https://a.example https://b.example": "https://a.example https://b.example" is no origin: put a comma between two, as in https://a.example,https://b.example.',
+  ],
   [
     { WEBHOOK_RETRY_SECONDS: "5;9" },
     'WEBHOOK_RETRY_SECONDS is "5;9": expected seconds, by commas.',
   ],
 ])("%o is told with its value", (environment, sentence) => {
   expect(problemsOfSettings({ ...SECRETS, ...environment })).toEqual([sentence])
+})
+
+test("hosts may have a port, and an address of IPv6 stands in brackets", () => {
+  const ALLOWED_PRIVATE_HOSTS = "127.0.0.1, localhost:3000,[::1]:8080,[fd00::1], NAS.lan ,"
+  expect(problemsOfSettings({ ...SECRETS, ALLOWED_PRIVATE_HOSTS })).toEqual([])
 })
 
 test("no secret is shown, and each setting is told once with all others", () => {
