@@ -91,7 +91,8 @@ export function judgeHosts(setting: string): string | null {
   })
   if (wrong === undefined) return null
   const url = /^[a-z]+:\/\//.test(wrong) ? URL.parse(wrong) : null
-  const meant = url && url.host !== "" ? `write \`${url.hostname}:${portOf(url)}\`` : "put a comma between two"
+  const meant =
+    url && url.host !== "" ? `write \`${url.hostname}:${portOf(url)}\`` : "put a comma between two"
   return `expected \`host\` or \`host:port\`, and "${wrong}" is neither: ${meant}`
 }
 

@@ -78,7 +78,7 @@ async function isAccountGone<Known extends App>(c: Context<Known>): Promise<bool
 /** Answers that there is no such path, and which of those that there are was most likely meant. */
 export function answerNotFound(c: AppContext, templates: readonly string[]): Response {
   const near = nearPath(c.req.path, templates)
-  const meant = near === null ? "." : `; did you mean \`${near}\`?`
+  const meant = near === null ? "; /docs shows all that there are." : `; did you mean \`${near}\`?`
   return answerProblem(new Problem("not_found", `There is no such path${meant}`), c)
 }
 

@@ -4,6 +4,7 @@ import type { AppContext } from "./request.ts"
 import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 import { linkNext, pageOf, pageQuery } from "./paging.ts"
+import { noId } from "./id-slips.ts"
 import { notFound } from "./problem.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import type { Kind } from "../kinds/kind.ts"
@@ -140,7 +141,7 @@ function deleteOperation<Row, RecordSchema extends z.ZodType<object>>(
 /** The id of the path; 404 for one that can be none. */
 export function readId(c: AppContext, title: string): string {
   const id = c.req.param("id") ?? ""
-  if (!isId(id)) throw notFound(title)
+  if (!isId(id)) throw noId(title, id)
   return id.toLowerCase()
 }
 

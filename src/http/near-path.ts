@@ -1,6 +1,49 @@
+import { isId } from "../ids.ts"
 import { nearestName } from "../suggest.ts"
 
 const VERSION = "v1"
+
+/** What paths are called in other interfaces, and here. */
+const OTHER_PATHS: Record<string, string> = {
+  upload: "/files",
+  uploads: "/files",
+  assets: "/files",
+  media: "/files",
+  videos: "/files",
+  import: "/files",
+  imports: "/files",
+  probe: "/files",
+  convert: "/commands",
+  encode: "/transcode",
+  render: "/transcode",
+  renditions: "/transcode",
+  download: "/fetch",
+  downloads: "/fetch",
+  "yt-dlp": "/fetch",
+  youtube: "/fetch",
+  loudnorm: "/normalize",
+  captions: "/transcribe",
+  subtitles: "/transcribe",
+  whisper: "/transcribe",
+  tasks: "/jobs",
+  me: "/account",
+  user: "/account",
+  users: "/account",
+  usage: "/account",
+  limits: "/account",
+  quota: "/account",
+  plan: "/account",
+  ping: "/health",
+  status: "/health",
+  ready: "/health",
+  tokens: "/keys",
+  "api-keys": "/keys",
+  webhooks: "/webhooks/deliveries",
+  deliveries: "/webhooks/deliveries",
+  "swagger.json": "/openapi.json",
+  "openapi.yaml": "/openapi.json",
+  spec: "/openapi.json",
+}
 /** Words that begin alike in so many letters are forms of one word: `normalize`, `normalizations`. */
 const STEM_LENGTH = 5
 
@@ -9,9 +52,10 @@ const STEM_LENGTH = 5
  * near. `templates` are below /v1, as `/files/{id}`.
  */
 export function nearPath(path: string, templates: readonly string[]): string | null {
-  const words = path.split("/").filter((word) => word !== "")
-  if (words[0] === VERSION) words.shift()
+  const words = wordsOf(path)
   if (words.length === 0) return null
+  const other = otherPath(words, templates)
+  if (other !== null) return `/${VERSION}${other}`
   let best: { cost: number; path: string } | null = null
   for (const template of templates) {
     const wanted = template.split("/").filter((word) => word !== "")
@@ -21,6 +65,30 @@ export function nearPath(path: string, templates: readonly string[]): string | n
     best = { cost, path: `/${[VERSION, ...filled].join("/")}` }
   }
   return best === null || best.path === path ? null : best.path
+}
+
+/** The words of a path below its version, without what is around an id. */
+function wordsOf(path: string): string[] {
+  const words = path
+    .replace(/\bsvc_id:\/*/i, "")
+    .split("/")
+    .filter((word) => word !== "")
+  while (/^(?:api|v\d+)$/i.test(words[0] ?? "")) words.shift()
+  return words
+}
+
+/** The path that another interface calls something else; null where none does. */
+function otherPath(words: readonly string[], templates: readonly string[]): string | null {
+  const [room = "", id] = words.map((word) => word.toLowerCase())
+  const other = Object.hasOwn(OTHER_PATHS, room) ? OTHER_PATHS[room] : undefined
+  if (other === undefined) {
+    const isRecord =
+      words.length === 3 && /^(?:status|state|result|results|info|details)$/i.test(words[2] ?? "")
+    return isRecord && templates.includes(`/${room}/{id}`) ? `/${room}/${id}` : null
+  }
+  if (words.length === 1) return other
+  const isMember = id !== undefined && words.length === 2 && isId(id)
+  return isMember && templates.includes(`${other}/{id}`) ? `${other}/${id}` : null
 }
 
 /** How many words of a path are others than those of a template; null where one is nowhere near. */

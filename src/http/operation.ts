@@ -142,11 +142,18 @@ export function mountOperations(app: Hono<App>, operations: readonly Operation[]
     const methods = those.map(({ method }) => method.toUpperCase())
     const wider = operations.filter((other) => covers(other.path, path))
     const passed = new Set(wider.map(({ method }) => method.toUpperCase()))
+    const above = path.slice(0, path.lastIndexOf("/"))
+    const isMadeAbove = byPath.get(above)?.some(({ method }) => method === "post") ?? false
+    const maker = isMadeAbove ? above : null
     app.all(route, async (c, next) => {
-      if (!passed.has(c.req.method === "HEAD" ? "GET" : c.req.method)) refuseMethod(c, methods)
+      if (!passed.has(c.req.method === "HEAD" ? "GET" : c.req.method)) {
+        refuseMethod(c, methods, maker)
+      }
       await next()
       // The word of this path is no name of anything.
-      if (c.error instanceof Problem && c.error.code === "not_found") refuseMethod(c, methods)
+      if (c.error instanceof Problem && c.error.code === "not_found") {
+        refuseMethod(c, methods, maker)
+      }
     })
   }
 }
@@ -159,11 +166,20 @@ function covers(wider: string, path: string): boolean {
   return others.every((word, at) => word === words[at] || (word.startsWith("{") && word !== "{id}"))
 }
 
-/** Refuses a method that a path does not take, and names those that it does. */
-export function refuseMethod(c: AppContext, methods: readonly string[]): never {
+/**
+ * Refuses a method that a path does not take, and names those that it does; `maker` is the path below /v1
+ * that makes what this one names.
+ */
+export function refuseMethod(
+  c: AppContext,
+  methods: readonly string[],
+  maker: string | null = null,
+): never {
   const all = new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : [])])
   const allow = [...all].toSorted().join(", ")
-  const message = `${c.req.method} is not for this path; it takes ${allow}.`
+  const isSending = /^(?:POST|PUT|PATCH)$/.test(c.req.method)
+  const remedy = maker !== null && isSending ? `; to make one, POST to \`/v1${maker}\`` : ""
+  const message = `${c.req.method} is not for this path; it takes ${allow}${remedy}.`
   throw new Problem("method_not_allowed", message, { headers: { allow } })
 }
 
@@ -182,12 +198,39 @@ function readQuery<Query extends z.ZodObject>(schema: Query, c: AppContext): z.o
   return parsed.data
 }
 
+/** What parameters of lists are called in other interfaces, and here. */
+const OTHER_PARAMETERS: Record<string, readonly string[]> = {
+  page: ["offset"],
+  per_page: ["limit"],
+  page_size: ["limit"],
+  pagesize: ["limit"],
+  count: ["limit"],
+  max: ["limit"],
+  size: ["limit"],
+  skip: ["offset"],
+  start: ["offset"],
+  after: ["cursor"],
+  next: ["cursor"],
+  since: ["created_after"],
+  from: ["created_after"],
+  until: ["created_before"],
+  to: ["created_before"],
+  before: ["created_before"],
+  state: ["status"],
+  type: ["kind", "source"],
+  job: ["job_id"],
+}
+
 function describeUnknownParameter(name: string, { shape }: z.ZodObject): string {
   const names = Object.keys(shape)
-  const near = didYouMean(name, names)
+  const plain = name.toLowerCase()
+  const others = Object.hasOwn(OTHER_PARAMETERS, plain) ? OTHER_PARAMETERS[plain] : undefined
+  const other = others?.find((each) => names.includes(each))
+  const near = other === undefined ? didYouMean(name, names) : `; did you mean \`${other}\`?`
   const list = names.map((each) => `\`${each}\``).join(", ")
   const taken = names.length === 0 ? "; the path takes none" : `; the path takes ${list}`
-  return `there is no such query parameter${near === "" ? taken : near}`
+  const isOfUrl = names.includes("url") ? ", whose own `&` is to be written `%26`" : ""
+  return `there is no such query parameter${near === "" ? taken + isOfUrl : near}`
 }
 
 function byParameters(one: string, other: string): number {

@@ -68,7 +68,12 @@ export function preferredWaitMs(c: AppContext): number | null {
 export function idempotencyKeyFaults(c: AppContext): Fault[] {
   const key = c.req.header("idempotency-key")
   if (key === undefined || KEY_PATTERN.test(key)) return []
-  return [{ field: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }]
+  return [
+    {
+      field: "Idempotency-Key",
+      message: "expected 1 to 255 visible ASCII characters, none of them a blank",
+    },
+  ]
 }
 
 /** The key of a create that may be sent again; null where the caller gave none. */

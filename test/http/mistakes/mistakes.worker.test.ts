@@ -6,6 +6,7 @@ import { ADDRESS_MISTAKES } from "./addresses.ts"
 import { BODY_MISTAKES } from "./bodies.ts"
 import { COMMAND_MISTAKES } from "./commands.ts"
 import { command, json } from "./mistake.ts"
+import { PLACE_MISTAKES } from "./places.ts"
 import { REQUEST_MISTAKES } from "./requests.ts"
 import { UPLOAD_MISTAKES } from "./uploads.ts"
 
@@ -21,6 +22,7 @@ describe("a mistake gets the sentence that mends it", () => {
     ...BODY_MISTAKES,
     ...UPLOAD_MISTAKES,
     ...ADDRESS_MISTAKES,
+    ...PLACE_MISTAKES,
     ...COMMAND_MISTAKES,
   ]
   test.for(mistakes.map((each) => [each.mistake, each] as const))("%s", async ([, given]) => {

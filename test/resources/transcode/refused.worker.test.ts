@@ -122,7 +122,7 @@ describe("a body of POST /transcode that cannot be used", () => {
     const keyed = await send(body, { "idempotency-key": "not one" })
     expect([keyed.status, (await readProblem(keyed)).message]).toEqual([
       400,
-      "Idempotency-Key: expected 1 to 255 visible ASCII characters",
+      "Idempotency-Key: expected 1 to 255 visible ASCII characters, none of them a blank",
     ])
     expect(await countJobs()).toBe(0)
   })
