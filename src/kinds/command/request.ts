@@ -78,9 +78,11 @@ export const EXAMPLE = {
 
 const texts = z.record(z.string(), z.unknown()).catch({}).transform(onlyTexts)
 
+/** A longer one is refused for that alone, since judging it would take its time. */
+const usableLine = z.string().max(COMMAND_LENGTH_MAX)
 const usableRequest = z.object({
-  ffmpeg_command: z.string().optional().catch(undefined),
-  ffmpeg_commands: z.array(z.string().catch("")).optional().catch(undefined),
+  ffmpeg_command: usableLine.optional().catch(undefined),
+  ffmpeg_commands: z.array(usableLine.catch("")).optional().catch(undefined),
   input_files: texts,
   output_files: texts,
 })

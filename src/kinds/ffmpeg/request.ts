@@ -52,7 +52,8 @@ const text = z.string().optional().catch(undefined)
 const usableRequest = z.object({
   /** What is no text stands as null, so that the others keep their places. */
   inputs: z.array(z.string().nullable().catch(null)).catch([]),
-  command: text,
+  /** A longer one is refused for that alone, since judging it would take its time. */
+  command: z.string().max(COMMAND_LENGTH_MAX).optional().catch(undefined),
   output_filename: text,
   webhook: text,
   webhook_url: text,
