@@ -6,6 +6,8 @@ import { formatDifference, formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import type { BenchScope } from "./scope.ts"
 import { makeMedia } from "./media.ts"
+import { findWorkerd } from "./memory.ts"
+import { countSyncs } from "./process-time.ts"
 import { listCommands, submitCommand, uploadMedia } from "./requests.ts"
 import type { CommandOrder } from "./requests.ts"
 import { startBenchService } from "./service.ts"
@@ -16,6 +18,7 @@ const ROUNDS = 4
 const ALONE_TIMES = 30
 const TOGETHER_TIMES = 400
 const CALLERS = 16
+const SYNCED_TIMES = 160
 const GOAL = { p50Ms: 5, perSecond: 300 }
 /** Longer than it takes to submit everything on a slow machine. */
 const HOLD_SECONDS = 30
@@ -45,13 +48,19 @@ export async function benchSubmit(scope: BenchScope): Promise<Figure[]> {
   }
   const alone = await compareAlone(caller, submit)
   const together = await compareTogether(caller, submit)
+  const syncs = await countSyncsOf(service.pid, submit)
   const stillHeld = (await listCommands(caller)).every(({ status }) => status !== "success")
   if (!stillHeld) throw new Error("the machine is too slow: commands ran while others were counted")
 
   await service.stop()
   const runnerCapacity = 2 * availableParallelism()
   const drained = await startBenchService(scope, { stateDir, runnerCapacity })
-  return [aloneFigure(alone), togetherFigure(together), await lossFigure(drained.caller, ids)]
+  return [
+    aloneFigure(alone),
+    togetherFigure(together),
+    syncsFigure(syncs),
+    await lossFigure(drained.caller, ids),
+  ]
 }
 
 /** Occupies the only slot without load, so that no other command runs meanwhile. */
@@ -89,6 +98,18 @@ async function ratePerSecond(work: () => Promise<unknown>): Promise<number> {
   return (TOGETHER_TIMES * 1000) / elapsedMs
 }
 
+/** How often workerd waits for the disk for each; null where that cannot be seen. */
+async function countSyncsOf(pid: number, submit: () => Promise<unknown>): Promise<number | null> {
+  const workerd = findWorkerd(pid)
+  if (workerd === null) return null
+  const times = Array.from({ length: SYNCED_TIMES })
+  const syncs = await countSyncs(workerd, async () => {
+    await pMap(times, submit, { concurrency: CALLERS })
+    await sleep(SETTLE_MS)
+  })
+  return syncs === null ? null : syncs / SYNCED_TIMES
+}
+
 async function askHealth(caller: Caller): Promise<void> {
   await caller.ask("GET", "/v1/health")
 }
@@ -112,6 +133,17 @@ function togetherFigure({ measured, reference }: Compared): Figure {
     comparison: formatRatio(measured / reference),
     goal: `>= ${GOAL.perSecond} /s`,
     isMet: measured >= GOAL.perSecond,
+  }
+}
+
+function syncsFigure(syncs: number | null): Figure {
+  return {
+    name: `submit: fsyncs a command, ${CALLERS} callers`,
+    measured: syncs === null ? "no strace" : syncs.toFixed(2),
+    reference: "",
+    comparison: "",
+    goal: "",
+    isMet: null,
   }
 }
 
