@@ -1,5 +1,5 @@
+import { isWritten, readCommand } from "../../contract/command-line.ts"
 import { PLACEHOLDER, substitute } from "../../contract/tasks/command.ts"
-import { readCommand } from "../../contract/command-line.ts"
 import { didYouMean } from "../../suggest.ts"
 import type { CommandFault } from "./fault-codes.ts"
 import { REFUSALS_MAX } from "./policy/refusal.ts"
@@ -31,11 +31,15 @@ export function judgeKeys(
 }
 
 function describeUnnamed(key: string, lines: readonly { words: string[] }[]): string {
-  const last = readCommand(lines.at(-1)?.words ?? []).files.at(-1)
+  const { files } = readCommand(lines.at(-1)?.words ?? [])
+  const last = files.at(-1)
   const instead = last?.kind === "output" && /^[\w .%-]+\.\w+$/.test(last.word) ? last.word : null
-  return instead === null
-    ? `no command names this output; write {{${key}}} where its file goes`
-    : `no command names this output; write \`{{${key}}}\` instead of \`${instead}\``
+  if (instead !== null)
+    return `no command names this output; write \`{{${key}}}\` instead of \`${instead}\``
+  const leave = files.some(isWritten)
+    ? ""
+    : ", or leave it out, since the last command keeps no file"
+  return `no command names this output; write {{${key}}} where its file goes${leave}`
 }
 
 /** What is written instead of an output, where its key only stands with an extension of its own. */

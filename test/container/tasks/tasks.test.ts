@@ -112,6 +112,18 @@ describe("a command", () => {
     })
   })
 
+  test("that keeps no file succeeds without outputs, and says what it found", async () => {
+    harness.io.inputs.set("in_1", video)
+    const order = harness.order(["-i in_1 -vf blackdetect -af volumedetect -f null -".split(" ")])
+    const work = { ...order.work, outputs: [] }
+    expect(await harness.finish({ ...order, work })).toMatchObject({
+      kind: "finished",
+      result: { kind: "command", outputs: [], warnings: [] },
+      log: expect.stringContaining("mean_volume"),
+    })
+    expect(harness.io.outputs.size).toBe(0)
+  })
+
   test("stores an output that cannot be probed", async () => {
     harness.io.inputs.set("in_1", video)
     const order = harness.order(["-i in_1 -f md5 out_1".split(" ")])

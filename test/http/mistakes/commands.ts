@@ -144,6 +144,15 @@ const LACKS: Mistake[] = [
     words: ["at least one output", '{"out_1": "out.mp4"}', "-f null -"],
     init: command({ output_files: undefined }),
   },
+  {
+    mistake: "an output of a command that keeps no file",
+    path: "/commands",
+    status: 422,
+    field: "output_files.out_1",
+    code: "unused_output",
+    words: ["no command names this output", "leave it out", "keeps no file"],
+    init: command({ ffmpeg_command: "ffmpeg -f lavfi -i sine=d=1 -af volumedetect -f null -" }),
+  },
 ]
 
 /** Mistakes of commands. */
