@@ -4,7 +4,7 @@ import { graphsOf } from "../check-graphs.ts"
 import type { Graph } from "../check-graphs.ts"
 import type { Probes } from "../check-streams.ts"
 import type { Known } from "../known.ts"
-import { allOf, anyOf, isBound, LASTING_HOURS } from "./fate.ts"
+import { allOf, anyOf, isBound, LASTING_FRAMES } from "./fate.ts"
 import type { Endless, Fate } from "./fate.ts"
 import { mayLast } from "./filter-rules.ts"
 import { endsOfGraph } from "./graph-fates.ts"
@@ -15,8 +15,7 @@ import { fatesOfOutput, isOnePicture } from "./output-streams.ts"
 
 /** Options with graphs that stand in files. */
 const ELSEWHERE = /^(?:\/.+|filter_complex_script|filter_script)$/
-/** More frames, and more bytes, than a job may make. */
-const FRAMES_MAX = LASTING_HOURS * 3600 * 60
+/** More bytes than a job may make. */
 const BYTES_MAX = 1e13
 
 /** Outputs that would never end, since one of their streams does not and nothing else ends them. */
@@ -56,7 +55,7 @@ function bounds({ options }: ReadFile): ReadFile["options"] {
 function isTooFar({ name, value }: ReadFile["options"][number]): boolean {
   if (name === "t" || name === "to") return !isBound(value ?? "")
   const count = /^\d+$/.test(value ?? "") ? Number(value) : 0
-  return count > (name === "fs" ? BYTES_MAX : FRAMES_MAX)
+  return count > (name === "fs" ? BYTES_MAX : LASTING_FRAMES)
 }
 
 /** What the graphs of the whole command make. */

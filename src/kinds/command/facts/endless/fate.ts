@@ -9,6 +9,10 @@ export type Fate = Endless | null
 /** What would take longer than this never ends either; no job may take so long. */
 export const LASTING_HOURS = 1000
 const LASTING_SECONDS = LASTING_HOURS * 3600
+/** More frames than any job may make. */
+export const LASTING_FRAMES = LASTING_SECONDS * 60
+/** More samples of sound. */
+export const LASTING_SAMPLES = LASTING_SECONDS * 192_000
 /** The shortest that a repeated file is taken to be, where its length is not known. */
 const SHORTEST_SECONDS = 0.04
 

@@ -1,11 +1,16 @@
 import type { ChainFilter } from "../graph.ts"
 import { findOption } from "../known.ts"
 import type { Known, KnownEntry } from "../known.ts"
-import { allOf, anyOf, isBound, LASTING_HOURS } from "./fate.ts"
+import { allOf, anyOf, isBound, LASTING_FRAMES, LASTING_HOURS, LASTING_SAMPLES } from "./fate.ts"
 import type { Fate } from "./fate.ts"
 
 /** The values of a filter by the first names of its options. */
 type Values = ReadonlyMap<string, string>
+
+const FOR_EVER = "without end"
+const FOR_LONG = `for more than ${LASTING_HOURS} hours`
+/** Of sound that is repeated there is as much as this, if so much is asked for. */
+const SAMPLES_OF_FRAME = 1024
 
 type Ruling = { name: string; option: string; values: Values; inputs: readonly Fate[] }
 
@@ -15,6 +20,7 @@ const RULES: ReadonlyMap<string, (ruling: Ruling) => Fate> = new Map([
   ...["loop", "aloop"].map((name) => [name, repeat] as const),
   ["apad", padSound],
   ["tpad", padPictures],
+  ["zoompan", zoom],
   ...words("segment asegment streamselect astreamselect").map(
     (name) => [name, () => null] as const,
   ),
@@ -31,7 +37,7 @@ const RULES: ReadonlyMap<string, (ruling: Ruling) => Fate> = new Map([
 
 /** Names of filters, or parts of them, that may make what never ends of what does, or of nothing. */
 const LASTING =
-  /apad|tpad|loop|src|color|sine|bars|mandelbrot|life|cellauto|allrgb|allyuv|gradients|sierpinski|perlin|zoneplate/
+  /apad|tpad|loop|zoompan|src|color|sine|bars|mandelbrot|life|cellauto|allrgb|allyuv|gradients|sierpinski|perlin|zoneplate/
 
 /** Whether a graph that reads nothing endless may make it; most make none, and need not be read. */
 export function mayLast(text: string): boolean {
@@ -102,26 +108,46 @@ function cut({ values, inputs }: Ruling): Fate {
 
 function repeat({ name, option, values, inputs }: Ruling): Fate {
   const [input = null] = inputs
-  const size = Number(values.get("size") ?? 0)
+  const [times, size] = [Number(values.get("loop") ?? 0), Number(values.get("size") ?? 0)]
   const isFromStart = Number(values.get("start") ?? 0) === 0 && !values.has("time")
-  if (input || values.get("loop") !== "-1" || !(size > 0) || !isFromStart) return input
-  const why = `${name} with loop=-1 repeats its input without end`
-  return { option, why, mend: `give ${name} a number of times, as loop=3` }
+  const isLong =
+    name === "loop"
+      ? times > LASTING_FRAMES
+      : times * Math.min(size, SAMPLES_OF_FRAME) > LASTING_SAMPLES
+  if (input || !(times === -1 || isLong) || !(size > 0) || !isFromStart) return input
+  const why = `${name} with loop=${times} repeats its input ${isLong ? FOR_LONG : FOR_EVER}`
+  return {
+    option,
+    why,
+    mend: `give ${name} ${isLong ? "fewer times" : "a number of times"}, as loop=3`,
+  }
 }
 
 function padSound({ name, option, values, inputs }: Ruling): Fate {
-  const lengths = ["pad_len", "whole_len", "pad_dur", "whole_dur"]
-  if (inputs[0] || lengths.some((each) => (values.get(each) ?? "-1") !== "-1")) {
-    return inputs[0] ?? null
-  }
-  const why = `${name} adds silence without end`
+  const lengths = ["pad_len", "whole_len", "pad_dur", "whole_dur"].flatMap((each) => {
+    const value = values.get(each)
+    return value === undefined || value === "-1" ? [] : [{ each, value }]
+  })
+  const isLong = lengths.some(({ each, value }) => each.endsWith("dur") && !isBound(value))
+  if (inputs[0] || (lengths.length > 0 && !isLong)) return inputs[0] ?? null
+  const why = `${name} adds silence ${isLong ? FOR_LONG : FOR_EVER}`
   return { option, why, mend: `give ${name} a length, as whole_dur=10` }
 }
 
 function padPictures({ name, option, values, inputs }: Ruling): Fate {
-  if (inputs[0] || values.get("stop") !== "-1") return inputs[0] ?? null
-  const why = `${name} with stop=-1 adds frames without end`
+  const stop = Number(values.get("stop") ?? 0)
+  const isLong = stop > LASTING_FRAMES || !isBound(values.get("stop_duration") ?? "0")
+  if (inputs[0] || (stop !== -1 && !isLong)) return inputs[0] ?? null
+  const why =
+    stop === -1 ? `${name} with stop=-1 adds frames ${FOR_EVER}` : `${name} adds frames ${FOR_LONG}`
   return { option, why, mend: `give ${name} a length, as stop_duration=5` }
+}
+
+/** Of each frame that it reads it makes so many. */
+function zoom({ name, option, values, inputs }: Ruling): Fate {
+  const frames = Number(values.get("d") ?? 90)
+  if (inputs[0] || !(frames > LASTING_FRAMES)) return inputs[0] ?? null
+  return { option, why: `${name} makes frames ${FOR_LONG}`, mend: `give ${name} fewer, as d=125` }
 }
 
 /** Filters that lay pictures beside each other in time: they go on until the last has ended. */

@@ -34,7 +34,7 @@ export function fatesOfOutput(
     ...labels.map((label) => ends.find((end) => end.label === label)?.fate ?? null),
     ...differing(taken)
       .filter(({ medium }) => medium === null || !leavesOut(output, medium))
-      .map((stream) => fateBehind(stream, output, known)),
+      .flatMap((stream) => fatesBehind(stream, output, known)),
   ]
 }
 
@@ -117,19 +117,23 @@ function fateOfChoice(medium: string, inputs: readonly Input[]): Fate | undefine
   return areWeighed ? first.fate : allOf(candidates.map(({ fate }) => fate))
 }
 
-/** The fate of a stream behind the filters of its output. */
-function fateBehind({ medium, fate }: OutputStream, output: ReadFile, known: Known): Fate {
+/** The fates of streams of a kind behind the filters of their output. */
+function fatesBehind({ medium, fate }: OutputStream, output: ReadFile, known: Known): Fate[] {
   const filters = output.options.filter(({ name }) => /^(?:vf|af|filter)$/.test(name))
   const own = filters.filter((option) => {
     if (option.name === "filter") return [null, medium].includes(mediumOf(option))
     return medium === null || option.name === (medium === "A" ? "af" : "vf")
   })
   const [last] = own.slice(-1)
-  if (!last || (fate === null && !mayLast(last.value ?? ""))) return fate
-  if (medium === null || own.some(({ word }) => /:\d+$/.test(word))) return null
+  if (!last || (fate === null && !mayLast(last.value ?? ""))) return [fate]
+  if (medium === null) return [null]
+  const isForOne = own.some(({ word }) => /:\d+$/.test(word))
   const graph = { text: last.value ?? "", option: last.word }
-  const [end] = endsOfGraph(graph, known, () => fate) ?? []
-  return end?.fate ?? null
+  const [end] = endsOfGraph(graph, known, () => (isForOne ? null : fate)) ?? []
+  const behind = end?.fate ?? null
+  if (!isForOne) return [behind]
+  // There is a first one, and others may be as they are.
+  return own.length === 1 && last.word.endsWith(":0") ? [behind, null] : [null]
 }
 
 /** Whether an output is one picture alone, of which there is no second. */
