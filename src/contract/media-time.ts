@@ -5,7 +5,7 @@ const UNIT_SECONDS: Record<string, number> = { s: 1, ms: 1e-3, us: 1e-6 }
  * `us`; null for anything else, negative times included.
  */
 export function parseTime(text: string | undefined): number | null {
-  const clock = /^(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d*)?)$/.exec(text ?? "")
+  const clock = /^(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:\.\d*)?)s?$/.exec(text ?? "")
   if (clock) return Number(clock[1] ?? 0) * 3600 + Number(clock[2]) * 60 + Number(clock[3])
   const plain = /^(\d+(?:\.\d*)?|\.\d+)(s|ms|us)?$/.exec(text ?? "")
   if (plain) return Number(plain[1]) * (UNIT_SECONDS[plain[2] ?? "s"] ?? 1)

@@ -10,7 +10,8 @@ import { refusedBy } from "./containers.ts"
 import { metaOf } from "./known.ts"
 import type { Known } from "./known.ts"
 import { meant, meantEncoder, meantExtension } from "./usual-names.ts"
-import { listOf, readNumber } from "./values.ts"
+import { listOf } from "./values.ts"
+import { readNumber } from "./evaluate.ts"
 
 const MEDIA_NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
 
@@ -128,7 +129,8 @@ function checkSound(file: ReadFile, known: Known): Refusal[] {
     const list = metaOf(encoder, name === "ar" ? "r" : "f")
     if (value === null || list.length === 0 || !/^(?:ar|sample_fmt)$/.test(name)) return []
     const asked = name === "ar" ? String(readNumber(value)) : value
-    if (list.includes(asked)) return []
+    // A rate of 0 is none.
+    if (list.includes(asked) || asked === "0") return []
     const message = `${word}: the encoder ${encoder.name} does not take ${quote(value)}; it takes ${listOf(list)}`
     return [{ code: "invalid_option" as const, option: word, message }]
   })

@@ -1,8 +1,10 @@
+import { parseTime } from "../../../contract/media-time.ts"
 import { didYouMean } from "../../../suggest.ts"
 import { kindOfFilterOption, reasonAgainstFilter } from "../policy/filters.ts"
 import { quote } from "../policy/refusal.ts"
 import { wrongExpression } from "./expressions.ts"
 import type { ChainFilter } from "./graph.ts"
+import { lackOf } from "./filter-needs.ts"
 import { findOption } from "./known.ts"
 import type { Known, KnownEntry, KnownOption } from "./known.ts"
 import { meant, usualFilterOption } from "./usual-names.ts"
@@ -14,7 +16,9 @@ export function checkFilter(filter: ChainFilter, known: Known): string[] {
   if (reasonAgainstFilter(name)) return []
   const entry = known.find("filters", name)
   if (!entry) return [describeUnknown(name, known)]
-  return checkOptions(filter, entry, known).map((message) => `the filter ${name}: ${message}`)
+  const faults = checkOptions(filter, entry, known)
+  const lack = faults.length === 0 ? lackOf(filter, entry) : null
+  return [...faults, ...(lack === null ? [] : [lack])].map((each) => `the filter ${name}: ${each}`)
 }
 
 function describeUnknown(name: string, known: Known): string {
@@ -92,8 +96,26 @@ function describeTooMany(
   return `${quote(value)} has no name and stands behind ${last}=, which has one; name it too, or write \\: where the colon is a part of the value`
 }
 
-/** Options that are colors, and texts to their filters. */
-const COLORS = new Set(["drawbox color", "drawgrid color"])
+/** Options that are texts to their filters and are read as values of another type, each or all of them. */
+const READ_AS: Record<string, string> = {
+  "drawbox color": "c",
+  "drawgrid color": "c",
+  "rotate fillcolor": "c",
+  "format pix_fmts": "p|",
+  "noformat pix_fmts": "p|",
+  "aformat sample_fmts": "a|",
+  "aformat channel_layouts": "l|",
+}
+/** Words that such an option may be beside these. */
+const OTHERS = /^(?:invert|none)$/
+/** Times that have a range, in seconds. */
+const TIMES: Record<string, [least: number, most: number]> = {
+  "fade duration": [0, Infinity],
+  "fade start_time": [0, Infinity],
+  "afade duration": [0, Infinity],
+  "xfade duration": [0, 60],
+  "acrossfade duration": [0, 60],
+}
 
 function describeValue(
   filter: string,
@@ -101,11 +123,40 @@ function describeValue(
   { name, value }: { name: string; value: string },
   known: Known,
 ): string | null {
-  if (kindOfFilterOption(filter, name) !== null && name !== "threads") return null
-  if (value === "" && !/[if]/.test(option.type)) return null
-  const isColor = option.type === "s" && COLORS.has(`${filter} ${option.names[0] ?? ""}`)
-  const typed = isColor ? { ...option, type: value === "invert" ? "s" : "c" } : option
+  if (kindOfFilterOption(filter, name) !== null && name !== "threads" && name !== "enable") {
+    return null
+  }
+  if (value === "" && !/[iftcvz]/.test(option.type)) return null
   const expected =
-    expectedInstead(typed, value, known) ?? wrongExpression(filter, option.names, value)
+    expectedOf(`${filter} ${option.names[0] ?? ""}`, option, value, known) ??
+    wrongExpression(filter, option.names, value)
   return expected === null ? null : `${name}=${quote(value)}: ${expected}`
+}
+
+function expectedOf(
+  place: string,
+  option: KnownOption,
+  value: string,
+  known: Known,
+): string | null {
+  const readAs = Object.hasOwn(READ_AS, place) ? READ_AS[place] : undefined
+  if (place === "scale flags") {
+    const flags = findOption(known.find("generic", "sws")?.options ?? [], "sws_flags")
+    return flags && expectedInstead(flags, value, known)
+  }
+  if (readAs === undefined || OTHERS.test(value)) {
+    return expectedInstead(option, value, known) ?? expectedSpan(place, value)
+  }
+  const typed = { ...option, type: readAs.charAt(0) }
+  const values = readAs.endsWith("|") ? value.split("|") : [value]
+  return values.map((each) => expectedInstead(typed, each, known)).find(Boolean) ?? null
+}
+
+function expectedSpan(place: string, value: string): string | null {
+  const span = Object.hasOwn(TIMES, place) ? TIMES[place] : undefined
+  const seconds = parseTime(value.replace(/^-/, ""))
+  if (!span || seconds === null) return null
+  const [least, most] = span
+  if (value.startsWith("-") && seconds > 0) return "expected a time that is not below 0"
+  return seconds < least || seconds > most ? `expected ${least} to ${most} seconds` : null
 }

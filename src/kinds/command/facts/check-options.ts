@@ -9,7 +9,8 @@ import type { Known, KnownOption } from "./known.ts"
 import { describeUnknown, findGeneric, isKnownOption } from "./option-words.ts"
 import { choicesOf, encoderChoices, sideOf, valueTypeOf } from "./own-options.ts"
 import type { ValueType } from "./own-options.ts"
-import { expectedInstead, expectedPixelFormat, expectedTime, listOf, readNumber } from "./values.ts"
+import { expectedInstead, expectedPixelFormat, expectedTime, isRatio, listOf } from "./values.ts"
+import { readNumber } from "./evaluate.ts"
 
 const MEDIA: readonly Medium[] = ["V", "A", "S"]
 /** Names before which the specifier says of what, and not of which streams. */
@@ -90,6 +91,8 @@ function expectedOfOwn(type: ValueType, value: string, known: Known): string | n
       return value === "now" ? null : expectedTime(value)
     case "p":
       return expectedPixelFormat(value, known)
+    case "aspect":
+      return isRatio(value) ? null : "expected a ratio, as 16:9 or 1.7777"
     case "ratio":
       return /^[a-z]+$|^\d+[-x]\d+$/i.test(value) && !/^(?:demux|filter)$/.test(value)
         ? "expected a ratio, as 16:9 or 1.7777"
@@ -122,6 +125,10 @@ function describeForOutput(option: ReadOption, value: string, place: Place): str
   const wrong = wrongSide([generic, findGeneric(["codecs"], name, known)], "E", format)
   if (wrong) return "it is for an input; put it before the -i of that, or leave it out"
   if (generic) {
+    const [encoder, ...others] = encoders
+    if (/^(?:profile|level)$/.test(name) && /^[a-z\d_]*[a-z]/i.test(value)) {
+      return encoder && others.length === 0 ? describeProfile(name, value, encoder) : null
+    }
     // An encoder that is not known may have an option of its own by that name.
     const isSure = encoders.every((encoder) => encoder !== null) || medium === null
     return isSure ? describeValue(generic, value, known) : null
@@ -133,6 +140,13 @@ function describeForOutput(option: ReadOption, value: string, place: Place): str
   if (own && owned.length === 1) return describeValue(own, value, known)
   // One that its format has not is left aside, and said.
   return format && own === null ? describeValue(format, value, known) : null
+}
+
+/** Names of profiles and levels stand in no help. */
+function describeProfile(name: string, value: string, encoder: string): string | null {
+  const choices = encoderChoices(encoder, name)
+  if (!choices || choices.includes(value)) return null
+  return `${quote(value)} is nothing that ${encoder} takes there: expected ${listOf(choices)}${didYouMean(value, choices)}`
 }
 
 function describeForInput(option: ReadOption, value: string, known: Known): string | null {

@@ -15,7 +15,7 @@ const OF_OUTPUTS =
   "metadata map map_metadata map_chapters fs timestamp program stream_group dframes target shortest shortest_buf_duration qscale profile attach muxdelay muxpreload frames q filter vf af disposition enc_time_base max_muxing_queue_size muxing_queue_data_threshold aspect vframes fpsmax pass passlogfile rc_override intra_matrix inter_matrix chroma_intra_matrix force_fps streamid force_key_frames fps_mode autoscale fix_sub_duration_heartbeat aq aframes apad copyinkf copypriorss timecode"
 
 /** How the value of an option is read: whole and other numbers, and the letters of ffmpeg-facts.ts. */
-export type ValueType = "whole" | "number" | "v" | "z" | "t" | "p" | "a" | "l" | "ratio"
+export type ValueType = "whole" | "number" | "v" | "z" | "t" | "p" | "a" | "l" | "ratio" | "aspect"
 
 const VALUES: readonly (readonly [ValueType, string])[] = [
   [
@@ -32,7 +32,8 @@ const VALUES: readonly (readonly [ValueType, string])[] = [
   ["p", "pix_fmt"],
   ["a", "sample_fmt"],
   ["l", "channel_layout ch_layout"],
-  ["ratio", "aspect time_base enc_time_base"],
+  ["ratio", "time_base enc_time_base"],
+  ["aspect", "aspect"],
 ]
 
 /** Values that are one of some words. */
@@ -53,6 +54,10 @@ const ENCODER_CHOICES: Record<string, string> = {
   "libx265 preset": X264_PRESETS,
   "libx264 profile": X264_PROFILES,
   "libx264rgb profile": X264_PROFILES,
+  "libx265 profile":
+    "main main10 mainstillpicture msp main-intra main10-intra main444-8 main444-intra main444-stillpicture main422-10 main422-10-intra main444-10 main444-10-intra main12 main12-intra main422-12 main422-12-intra main444-12 main444-12-intra main444-16-intra main444-16-stillpicture",
+  "aac profile":
+    "aac_main aac_low aac_ssr aac_ltp aac_he aac_he_v2 aac_ld aac_eld mpeg2_aac_low mpeg2_aac_he unknown",
   "libx264 tune": "film animation grain stillimage psnr ssim fastdecode zerolatency touhou",
   "libx264rgb tune": "film animation grain stillimage psnr ssim fastdecode zerolatency touhou",
   "libx265 tune": "psnr ssim grain fastdecode fast-decode zerolatency zero-latency animation vmaf",

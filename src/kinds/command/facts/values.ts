@@ -1,5 +1,6 @@
 import { parseTime } from "../../../contract/media-time.ts"
 import { nearestName } from "../../../suggest.ts"
+import { evaluate, readExpression, readNumber } from "./evaluate.ts"
 import type { Known, KnownOption } from "./known.ts"
 
 /** Sizes that ffmpeg has names of. */
@@ -8,50 +9,7 @@ const SIZES =
 const RATES = "ntsc pal qntsc qpal sntsc spal film ntsc-film"
 const BOOLEANS = "true y yes enable enabled on false n no disable disabled off auto"
 /** What every number may be called. */
-const NUMBER_NAMES = new Set([
-  "default",
-  "max",
-  "min",
-  "none",
-  "all",
-  "PI",
-  "E",
-  "PHI",
-  "QP2LAMBDA",
-  "NAN",
-  "nan",
-  "INF",
-  "inf",
-])
-
-const NUMBER =
-  /^[+-]?(?:0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:dB|([yzafpnumcdhkKMGTPEZY])(i?))?(B?)$/i
-const NUMBER_AND_REST = /^[+-]?(?:\d+\.?\d*|\.\d+)\s*[a-z%"'][a-z%"'/\s]*$/i
-const WORD = /^[a-z_][\w]*$/i
-
-/** Powers of ten of the letters behind numbers. */
-const POWERS: Record<string, number> = {
-  y: -24,
-  z: -21,
-  a: -18,
-  f: -15,
-  p: -12,
-  n: -9,
-  u: -6,
-  m: -3,
-  c: -2,
-  d: -1,
-  h: 2,
-  k: 3,
-  K: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-  Z: 21,
-  Y: 24,
-}
+const NUMBER_NAMES = ["default", "max", "min", "none", "all"]
 
 /** Why an option cannot have a value, as what was expected of it; null where it may well. */
 export function expectedInstead(option: KnownOption, value: string, known: Known): string | null {
@@ -110,40 +68,18 @@ function expectedBoolean(value: string, { constants }: KnownOption): string | nu
 
 function expectedNumber(value: string, option: KnownOption): string | null {
   const { constants, least, most } = option
-  if (constants.includes(value) || NUMBER_NAMES.has(value)) return null
-  const number = readNumber(value)
-  if (number !== null) return number < least || number > most ? expectedRange(option) : null
-  if (
-    /^[a-z_][\w-]*$/i.test(value) &&
-    value.split("-").some((part) => isUnknown(part, constants))
-  ) {
-    if (constants.length === 0) return "expected a number"
-    const meant = nearestName(value, constants)
-    if (meant !== null) return `did you mean \`${meant}\`?`
-    return `expected ${listOf(constants)}${least === -Infinity ? "" : ", or a number"}`
+  if (constants.includes(value)) return null
+  const read = readExpression(value, { variables: [...constants, ...NUMBER_NAMES] })
+  if (read === null) return null
+  if ("kind" in read) {
+    const number = evaluate(read, {})
+    return number !== null && (number < least || number > most) ? expectedRange(option) : null
   }
-  if (NUMBER_AND_REST.test(value)) return "expected a number without a unit, or with k, M or G"
-  return null
-}
-
-/** A number with the letters that ffmpeg takes behind one; null for what is none. */
-export function readNumber(value: string): number | null {
-  const match = NUMBER.exec(value)
-  if (!match) return null
-  if (value.endsWith("dB")) return 10 ** (Number.parseFloat(value) / 20)
-  const [, letter, binary, bytes] = match
-  // Letters count in their own case alone.
-  if (letter !== undefined && POWERS[letter] === undefined) return null
-  if (binary === "I" || bytes === "b") return null
-  const power = letter === undefined ? 0 : (POWERS[letter] ?? 0)
-  const factor = binary ? 2 ** ((power / 3) * 10) : 10 ** power
-  const plain = /^[+-]?0x/i.test(value) ? Number.parseInt(value, 16) : Number.parseFloat(value)
-  return plain * factor * (bytes ? 8 : 1)
-}
-
-/** Whether a part of a difference is a name of nothing. */
-function isUnknown(part: string, constants: readonly string[]): boolean {
-  return WORD.test(part) && !constants.includes(part) && !NUMBER_NAMES.has(part)
+  if (/^\d/.test(value)) return "expected a number without a unit, or with k, M or G, as 1.5M"
+  if (constants.length === 0) return "expected a number"
+  const meant = nearestName(value, constants)
+  if (meant !== null) return `did you mean \`${meant}\`?`
+  return `expected ${listOf(constants)}${least === -Infinity ? "" : ", or a number"}`
 }
 
 function flagsOf(value: string): string[] {
@@ -156,15 +92,26 @@ function expectedRange({ least, most }: KnownOption): string {
 }
 
 function expectedRate(value: string): string | null {
-  if (RATES.split(" ").includes(value)) return null
-  const number = readNumber(value)
-  const isWrong = number === null ? WORD.test(value) || NUMBER_AND_REST.test(value) : number <= 0
-  return isWrong ? "expected frames a second, as 25 or 30000/1001" : null
+  return RATES.split(" ").includes(value) || isRatio(value)
+    ? null
+    : "expected frames a second, as 25 or 30000/1001"
 }
 
-function expectedSize(value: string): string | null {
-  if (SIZES.split(" ").includes(value) || /^\d+\D\d+$/.test(value)) return null
-  return /^[\w.:%-]*$/.test(value) ? "expected a size, as 1280x720" : null
+/** Whether a text is a ratio above 0, as `16:9`, `16/9` or `1.78`. */
+export function isRatio(value: string): boolean {
+  const parts = /^\s*(-?\d+)\s*:\s*(-?\d+)$/.exec(value)
+  if (parts) return Number(parts[1]) > 0 && Number(parts[2]) > 0
+  const read = readExpression(value, { variables: [] })
+  if (read === null || !("kind" in read)) return read === null
+  const number = evaluate(read, {})
+  return number === null || (number > 0 && number < Infinity)
+}
+
+/** What was expected in the place of a size; null where it is one. */
+export function expectedSize(value: string): string | null {
+  const sides = /^\s*(\d+)\D(\d+)$/.exec(value)
+  if (SIZES.split(" ").includes(value)) return null
+  return Number(sides?.[1]) > 0 && Number(sides?.[2]) > 0 ? null : "expected a size, as 1280x720"
 }
 
 function expectedColor(value: string, known: Known): string | null {
@@ -182,7 +129,6 @@ function expectedColor(value: string, known: Known): string | null {
       ? null
       : "expected 6 or 8 hexadecimal digits, as 0xFF8800"
   }
-  if (!/^[a-z]+$/i.test(name)) return null
   const meant = nearestName(name, colors)
   return `expected a color${meant === null ? ", as red or 0xFF8800" : `; did you mean \`${meant}\`?`}`
 }
@@ -192,7 +138,7 @@ export function expectedTime(value: string): string | null {
   const plain = value.replace(/^-/, "")
   const isClock = !/:[6-9]\d/.test(plain) && !/^[6-9]\d:\d+(?:\.\d*)?$/.test(plain)
   if (isClock && parseTime(plain) !== null) return null
-  return /^[\w.:,-]*$/.test(value) ? "expected a time, as 90, 1.5, 500ms or 00:01:30" : null
+  return /^\s|:.*[mu]s$/.test(value) ? null : "expected a time, as 90, 1.5, 500ms or 00:01:30"
 }
 
 function expectedLayout(value: string, known: Known): string | null {
