@@ -15,11 +15,19 @@ import { judge, wordsOfWrong } from "./judge-wrong.ts"
 import { WRONG_CODECS } from "./wrong-codecs.ts"
 import { ENDLESS, WRONG_GRAPHS } from "./wrong-graphs.ts"
 import { WRONG_OPTIONS } from "./wrong-options.ts"
+import { WRONG_SIZES } from "./wrong-sizes.ts"
 import { WRONG_STREAMS } from "./wrong-streams.ts"
 import { WRONG_VALUES } from "./wrong-values.ts"
 
 const run = promisify(execFile)
-const FAILING = [WRONG_OPTIONS, WRONG_VALUES, WRONG_CODECS, WRONG_GRAPHS, WRONG_STREAMS].flat()
+const FAILING = [
+  WRONG_OPTIONS,
+  WRONG_VALUES,
+  WRONG_CODECS,
+  WRONG_GRAPHS,
+  WRONG_STREAMS,
+  WRONG_SIZES,
+].flat()
 const FAILS_WITHIN_MS = 60_000
 const AT_ONCE = 3
 
