@@ -23,7 +23,7 @@ export const FAULTS: Record<Exclude<FaultCode, FailureCode>, ExplainedFault> = {
     title: "The command is empty",
     means: "Nothing follows the name of the program.",
     remedy: "Write options and an output after ffmpeg.",
-    message: "expected options and an output after ffmpeg",
+    message: "expected options and an output after ffmpeg, as in `ffmpeg -i {{in_1}} {{out_1}}`",
     field: "ffmpeg_command",
   },
   endless_input: {
@@ -127,7 +127,8 @@ export const FAULTS: Record<Exclude<FaultCode, FailureCode>, ExplainedFault> = {
     title: "The command is not one of ffmpeg",
     means: "The command begins with another program.",
     remedy: "Begin it with ffmpeg. What ffprobe says of a File is in its record.",
-    message: 'expected a command that begins with ffmpeg, not with "sox"',
+    message:
+      "expected a command that begins with ffmpeg, not with `sox`; write what it does as a command of ffmpeg",
     field: "ffmpeg_command",
   },
   option_not_allowed: {

@@ -20,7 +20,7 @@ export function judgeKeys(
   const faults = unknown.slice(0, REFUSALS_MAX).map(({ field, key }) => ({
     field,
     code: "unknown_key" as const,
-    message: `"${key}" ${terms.isUnknown}${slipOf(key, declared)}`,
+    message: `"${key}" ${terms.isUnknown}${slipOf(key, declared, outputs)}`,
   }))
   // What is written by a key that there is not was to be one that there is.
   if (faults.length > 0) return faults
@@ -59,7 +59,9 @@ function findAltered(
 }
 
 /** The key that was meant, where one is near; of another number it is another key. */
-function slipOf(key: string, declared: ReadonlySet<string>): string {
+function slipOf(key: string, declared: ReadonlySet<string>, outputs: Script["outputs"]): string {
+  const named = outputs.find(({ name }) => name === key)
+  if (named) return `; did you mean \`{{${named.key}}}\`?`
   const side = /^(?:in|out)/i.exec(key)?.[0].toLowerCase()
   const ofSide = [...declared].filter((each) => side !== undefined && each.startsWith(`${side}_`))
   const isPlain = /^(?:in|out)(?:put)?(?:_?(?:file|video|audio|1))?$/i.test(key)

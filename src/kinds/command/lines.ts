@@ -1,4 +1,5 @@
 import type { FaultCode } from "./fault-codes.ts"
+import { describeProgram } from "./slips/programs.ts"
 
 const WORDS_MAX = 4000
 
@@ -28,21 +29,12 @@ export function readLine({ field, text, mayOmitProgram }: Line): ReadLine {
   const words = program === "ffmpeg" ? rest : split.words
   const raws = split.raws.slice(split.words.length - words.length)
   if (program !== "ffmpeg" && words.length > 0 && !(mayOmitProgram && program.startsWith("-"))) {
-    const begin = mayOmitProgram ? "an option or ffmpeg" : "ffmpeg"
-    const error = `expected a command that begins with ${begin}, not with "${program}"${insteadOf(program)}`
+    const error = describeProgram(split.words, split.raws, mayOmitProgram)
     return { field, error, code: "not_ffmpeg" }
   }
   if (words.length > 0) return { field, words, raws }
-  const error = "expected options and an output after ffmpeg"
+  const error = "expected options and an output after ffmpeg, as in `ffmpeg -i {{in_1}} {{out_1}}`"
   return { field, error, code: "empty_command" }
-}
-
-/** What to do instead of beginning with this word, where that is known. */
-function insteadOf(program: string): string {
-  if (program.startsWith("-")) return "; write ffmpeg before it"
-  if (program.toLowerCase() === "ffmpeg") return "; write it in small letters"
-  if (program !== "ffprobe") return ""
-  return "; what ffprobe says of a file stands in its record, as GET /v1/files/{id} answers it"
 }
 
 /** What stands for itself, by the quote that it stands in. */
@@ -61,6 +53,7 @@ export function splitWords(line: string): Split {
   const raws: string[] = []
   let word: string | null = null
   let begin = 0
+  let opened = 0
   let quote: "'" | '"' | null = null
   const source = line.replaceAll("\\\r\n", "\\\n").replace(/\{\{\s*([^{}\s]+)\s*\}\}/g, "{{$1}}")
   for (let at = 0; at < source.length; at += 1) {
@@ -77,12 +70,13 @@ export function splitWords(line: string): Split {
     if (character === quote) {
       quote = null
     } else if (character === "\\" && next === "") {
-      return { error: "it ends with a lone backslash" }
+      return { error: "it ends with a lone backslash; leave that out" }
     } else if (character === "\\" && (quote === null || '$`"\\\n'.includes(next))) {
       if (next !== "\n") word = (word ?? "") + next
       at += 1
     } else if (quote === null && (character === "'" || character === '"')) {
       quote = character
+      opened = at
       word ??= ""
     } else if (quote === null && /\s/.test(character)) {
       if (word !== null) {
@@ -95,10 +89,24 @@ export function splitWords(line: string): Split {
       word = (word ?? "") + character
     }
   }
-  if (quote !== null) return { error: `a ${quote} is opened and never closed` }
+  if (quote !== null) return { error: describeOpenQuote(source, { quote, opened }) }
   if (word !== null) {
     words.push(word)
     raws.push(source.slice(begin))
   }
   return { words, raws }
+}
+
+/** Why a quote has no end: an apostrophe within a text, more often than not. */
+function describeOpenQuote(
+  source: string,
+  { quote, opened }: { quote: string; opened: number },
+): string {
+  const near = source.slice(Math.max(0, opened - 10), opened + 10).trim()
+  const isApostrophe = /[a-z]'[a-z]/i.test(source)
+  const instead =
+    quote === "'" && isApostrophe
+      ? 'within double quotes an apostrophe is a letter, as in "It\'s"'
+      : `write another ${quote} where it ends`
+  return `the ${quote} in "${near}" is opened and never closed; ${instead}`
 }

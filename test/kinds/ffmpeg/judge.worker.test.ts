@@ -215,15 +215,23 @@ describe("a fault names its field", () => {
       "ffprobe -i in_1",
       "a.mp4",
       [
-        'command: expected a command that begins with an option or ffmpeg, not with "ffprobe"; what ffprobe says of a file stands in its record, as GET /v1/files/{id} answers it',
+        "command: expected a command that begins with an option or ffmpeg, not with `ffprobe`; what ffprobe says of a file stands in its record, as GET /v1/files/{id} answers it",
       ],
     ],
     [
       "-i in_1 'a.mp4",
       undefined,
-      ["command: it cannot be split into words: a ' is opened and never closed"],
+      [
+        "command: it cannot be split into words: the ' in \"-i in_1 'a.mp4\" is opened and never closed; write another ' where it ends",
+      ],
     ],
-    ["ffmpeg", "a.mp4", ["command: expected options and an output after ffmpeg"]],
+    [
+      "ffmpeg",
+      "a.mp4",
+      [
+        "command: expected options and an output after ffmpeg, as in `ffmpeg -i {{in_1}} {{out_1}}`",
+      ],
+    ],
     [
       "-i in_1 -f tee '[f=mp4]a.mp4|b.mkv'",
       undefined,

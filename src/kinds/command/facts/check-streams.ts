@@ -76,7 +76,10 @@ function describeLack(
   const streams = probe.streams.map(readStream)
   const found = countStreams(specifier, streams)
   if (found === null || found > 0) return null
-  return `${quote(shown)} is no stream of ${quote(input.word)}, which has ${describeStreams(streams)}; map one of these, or end the map with ? where it may be missing`
+  const instead = isMap
+    ? "map one of these, or end the map with ? where it may be missing"
+    : "take one of these, or leave out the filters that it is for, and their -map, since a filter needs its stream"
+  return `${quote(shown)} is no stream of ${quote(input.word)}, which has ${describeStreams(streams)}; ${instead}`
 }
 
 /** `0:a` of a map like `a` or `a:1`. */

@@ -84,20 +84,39 @@ function judgePlace(value: string, use: FileUse | null, terms: Terms): Fault | n
     const why = "a command has no standard input or output"
     return { code: "stdio_not_allowed", message: `${quote(value)}: ${why}; ${instead}` }
   }
+  if (/^file:\/\//i.test(value) && use === "input") {
+    return { ...ownMachineFault(value, terms), code: "url_not_allowed" }
+  }
+  if (/^svc_id:\/\//i.test(value) && use === "input") {
+    const why = "a command names its inputs by keys"
+    return { code: "url_not_allowed", message: `${quote(value)}: ${why}; ${terms.giveUrl}` }
+  }
   if (holdsUrl(value) && !/^(?:subfile|async|cache|crypto|concatf?|data)\b/i.test(value)) {
     const how = use === "input" ? terms.giveUrl : instead
     const why = "a command reaches no network and no URL"
     return { code: "url_not_allowed", message: `${quote(value)}: ${why}; ${how}` }
   }
   if (OF_OWN_MACHINE.test(value) && use !== "output" && use !== "write") {
-    const why = "this is a file of your own machine, which the service does not see"
-    return { code: "path_not_allowed", message: `${quote(value)}: ${why}; ${terms.uploadFirst}` }
+    return ownMachineFault(value, terms)
+  }
+  if (/^www\.\w/i.test(value) && use === "input") {
+    const why = "a command reaches no network and no URL"
+    return {
+      code: "url_not_allowed",
+      message: `${quote(value)}: ${why}; ${terms.giveUrl}, with https:// before it`,
+    }
   }
   if (/^[a-z][a-z0-9+.-]*[:,]/i.test(value) && !/^[a-z]:[\\/]/i.test(value)) {
     const why = "protocols are not allowed"
     return { code: "protocol_not_allowed", message: `${quote(value)}: ${why}; ${instead}` }
   }
-  return /^\s*[/~]|[/\\]|^\.\.?$/.test(value) ? pathFault(value, instead) : null
+  if (!/^\s*[/~]|[/\\]|^\.\.?$/.test(value)) return null
+  return pathFault(value, use === "input" ? terms.uploadFirst : instead)
+}
+
+function ownMachineFault(value: string, terms: Terms): Fault {
+  const why = "this is a file of your own machine, which the service does not see"
+  return { code: "path_not_allowed", message: `${quote(value)}: ${why}; ${terms.uploadFirst}` }
 }
 
 function pathFault(value: string, instead: string): Fault {

@@ -17,6 +17,8 @@ export type Explained = { refusals: Refusal[]; isGarbled: boolean }
 const WHOLE = [({ words }: Written) => checkSlips(words), explainSigns, explainShellWords]
 /** What takes words for others, so that only what is said of other options holds. */
 const PARTS = [explainOptions, explainFiles, explainStrayWords]
+/** A key that nobody declared, which is told of as such. */
+const UNKNOWN_KEY = /"\{\{[^{}]+\}\}"/
 const OF_SHAPE = new Set<Refusal["code"]>(["trailing_option", "missing_value", "no_output"])
 
 /** Puts what is at the root of a command's faults in the place of those that follow from it. */
@@ -34,7 +36,8 @@ export function explain(written: Written, refused: readonly Refusal[]): Explaine
   const isDevice = refused.some(({ code }) => code === "format_not_allowed")
   const graphs = explainGraphs(written, refused)
   const mended = new Set(graphs.map(({ option }) => option))
-  const others = refused.filter(({ code, option }) => {
+  const others = refused.filter(({ code, option, message }) => {
+    if (code === "name_not_allowed" && UNKNOWN_KEY.test(message)) return false
     if (code === "filter_error" && mended.has(option)) return false
     return !isDevice || code !== "name_not_allowed" || option !== "-i"
   })
@@ -60,13 +63,13 @@ function inPlace(found: readonly Refusal[], refused: readonly Refusal[]): Refusa
   }
 }
 
-/** A refusal that shows a path of Windows with the backslashes that a shell takes off. */
+/** A refusal that shows a path with the backslashes that a shell takes off. */
 function asWritten(refusal: Refusal, { words, raws }: Written): Refusal {
   const place = words.findIndex((word, index) => {
     return raws[index]?.includes("\\") && refusal.message.includes(quote(word))
   })
   const [word, raw] = [words[place], raws[place]]
-  if (word === undefined || raw === undefined || !/^[a-z]:/i.test(word)) return refusal
+  if (word === undefined || raw === undefined) return refusal
   return {
     ...refusal,
     message: refusal.message.replace(quote(word), () => shown(raw.replace(/^(["'])(.*)\1$/, "$2"))),

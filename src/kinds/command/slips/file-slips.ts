@@ -4,6 +4,9 @@ import type { Refusal } from "../policy/refusal.ts"
 import { keyOf, placed, shown } from "./written.ts"
 import type { Written } from "./written.ts"
 
+/** Several keys, or one with a mark or in brackets. */
+const KEYS_AND_MARKS = /^(?:\{\{\w+\}\}(?:[,;:]|[ ,;+&|]+\{\{.*)|[[(<]\{\{\w+\}\}[\])>])$/
+
 type Finder = (
   command: ReadCommand,
   written: Written,
@@ -31,7 +34,7 @@ export function explainFiles(written: Written, refused: readonly Refusal[]): Ref
 /** What certainly fails of the files of a command that is not refused otherwise. */
 export function failingFiles(written: Written): Refusal[] {
   const command = readCommand(written.words)
-  const found = lackOfInput(command, written) ?? wildcard(command, written)
+  const found = lackOfInput(command, written) ?? joinedInputs(command) ?? wildcard(command, written)
   return found ? [found] : []
 }
 
@@ -70,9 +73,9 @@ function lackOfOutput(
   return { code: "no_output", message }
 }
 
-/** Several keys in one word, or a mark behind one. */
+/** Keys that do not stand alone. */
 function joinedInputs({ files }: ReadCommand): Refusal | null {
-  const file = files.find(({ word }) => /^\{\{\w+\}\}(?:[,;:]|[ ,;+&|]+\{\{.*)$/.test(word))
+  const file = files.find(({ word }) => KEYS_AND_MARKS.test(word))
   if (!file) return null
   const keys = file.word.match(/\{\{\w+\}\}/g) ?? []
   const sign = file.kind === "input" ? "-i " : ""

@@ -3,20 +3,22 @@ import { LEGITIMATE } from "../../../corpus/legitimate.ts"
 import { judgeLine, judgeRun } from "../../../support/judge-line.ts"
 import { SLIPS_OF_EXTENSIONS, SLIPS_OF_GRAPHS } from "./graphs-and-names.ts"
 import { SLIPS_OF_OPTIONS } from "./options-and-files.ts"
+import { SLIPS_OF_PATHS, SLIPS_OF_PROGRAMS } from "./programs-and-paths.ts"
 import { SLIPS_OF_WORDS } from "./words.ts"
 
+const LINES = [...SLIPS_OF_WORDS, ...SLIPS_OF_OPTIONS, ...SLIPS_OF_GRAPHS, ...SLIPS_OF_PATHS].map(
+  ([line, code, words]) => [`ffmpeg ${line}`, code, words] as const,
+)
+
 describe("the first sentence says what to write instead, and none follows from the same slip", () => {
-  test.for([...SLIPS_OF_WORDS, ...SLIPS_OF_OPTIONS, ...SLIPS_OF_GRAPHS])(
-    "%s",
-    ([line, code, words]) => {
-      const [first, ...more] = judgeLine(`ffmpeg ${line}`)
-      expect(first).toMatchObject({ code, message: expect.stringContaining(words) })
-      const codes = new Set(more.map((fault) => fault.code))
-      for (const follows of ["no_output", "trailing_option", "unused_output"] as const) {
-        expect(codes).not.toContain(follows)
-      }
-    },
-  )
+  test.for([...LINES, ...SLIPS_OF_PROGRAMS])("%s", ([line, code, words]) => {
+    const [first, ...more] = judgeLine(line)
+    expect(first).toMatchObject({ code, message: expect.stringContaining(words) })
+    const codes = new Set(more.map((fault) => fault.code))
+    for (const follows of ["no_output", "trailing_option", "unused_output"] as const) {
+      expect(codes).not.toContain(follows)
+    }
+  })
 })
 
 test.for(SLIPS_OF_EXTENSIONS)("an output called %s is told %s", ([name, meant]) => {
