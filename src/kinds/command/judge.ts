@@ -40,7 +40,7 @@ function scriptOf(request: CommandPart): Script {
     outputs: Object.entries(request.output_files).map(([key, name]) => {
       return { key, name, field: `output_files.${key}` }
     }),
-    lines: hasOneForm(request) ? linesOf(request).map(readLine) : [],
+    lines: isReadable(request) ? linesOf(request).map(readLine) : [],
     terms: COMMAND_TERMS,
   }
 }
@@ -56,12 +56,26 @@ function judgeLack({ outputs, lines }: Script): CommandFault[] {
 }
 
 function judgeFields(request: CommandPart): CommandFault[] {
+  if (hasWordsAsCommands(request)) {
+    const message =
+      'each entry is a whole command, and these are the words of one; join them, as `["ffmpeg -i {{in_1}} {{out_1}}"]`'
+    return [{ field: "ffmpeg_commands", code: "invalid_field", message }]
+  }
   if (hasOneForm(request)) return []
   const message =
     request.ffmpeg_command === undefined
       ? "there is no command: give `ffmpeg_command`, or several as the array `ffmpeg_commands`"
       : "both `ffmpeg_command` and `ffmpeg_commands` are given: leave one of the two out"
   return [{ field: "ffmpeg_command", code: "invalid_field", message }]
+}
+
+function isReadable(request: CommandPart): boolean {
+  return hasOneForm(request) && !hasWordsAsCommands(request)
+}
+
+/** Whether one command stands in the list of commands, a word an entry. */
+function hasWordsAsCommands({ ffmpeg_commands: [first, second] = [] }: CommandPart): boolean {
+  return first?.trim() === "ffmpeg" && second !== undefined
 }
 
 function hasOneForm({ ffmpeg_command: one, ffmpeg_commands: several }: CommandPart): boolean {

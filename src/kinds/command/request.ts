@@ -9,7 +9,7 @@ export const COMMAND_LENGTH_MAX = 64 * 1024
 export const NAME_LENGTH_MAX = 2048
 
 const line = z
-  .string("expected a text")
+  .string({ error: ({ input }) => describeNoLine(input) })
   .min(1, "it is empty")
   .max(COMMAND_LENGTH_MAX, `expected at most ${COMMAND_LENGTH_MAX} characters`)
 
@@ -41,7 +41,7 @@ export const commandRequest = z
         .optional()
         .meta({ description: "One command, beginning with ffmpeg; or else ffmpeg_commands." }),
       ffmpeg_commands: z
-        .array(line, "expected an array of texts")
+        .array(line, { error: ({ input }) => describeNoLines(input) })
         .min(1, "expected at least one command")
         .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
         .optional()
@@ -74,6 +74,29 @@ export const EXAMPLE = {
   output_files: { out_1: "bars.mp4" },
   ffmpeg_command:
     "ffmpeg -f lavfi -i testsrc2=size=320x180:duration=1 -c:v libx264 -pix_fmt yuv420p {{out_1}}",
+}
+
+const SHOWN_MAX = 200
+
+/** What to write instead of a command that is no text. */
+function describeNoLine(input: unknown): string {
+  if (!Array.isArray(input) || input.length === 0) return "expected a text"
+  const words = input.map(String)
+  if (words.every((word) => /^ffmpeg\s/.test(word))) {
+    return "expected one text; several commands go into `ffmpeg_commands`"
+  }
+  const whole = words.map((word) => (/[\s;]/.test(word) ? `"${word}"` : word)).join(" ")
+  return `expected one text and no list, as \`${shorten(whole)}\``
+}
+
+/** What to write instead of a list of commands that is none. */
+function describeNoLines(input: unknown): string {
+  if (typeof input !== "string") return "expected an array of texts"
+  return `expected an array of texts, as \`[${JSON.stringify(shorten(input))}]\`; or give the one text as \`ffmpeg_command\``
+}
+
+function shorten(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
 }
 
 const texts = z.record(z.string(), z.unknown()).catch({}).transform(onlyTexts)

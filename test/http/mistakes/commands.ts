@@ -155,5 +155,35 @@ const LACKS: Mistake[] = [
   },
 ]
 
+/** A command in a form of its own, in the place of one text. */
+function misformed(mistake: string, fields: object, field: string, words: string[]): Mistake {
+  const init = command({ ffmpeg_command: undefined, ...fields })
+  return { mistake, path: "/commands", status: 422, field, code: "invalid_field", words, init }
+}
+
+const LINE = "ffmpeg -f lavfi -i testsrc2=d=1 {{out_1}}"
+const FORMS: Mistake[] = [
+  misformed("one text for a list", { ffmpeg_commands: LINE }, "ffmpeg_commands", [
+    `["${LINE}"]`,
+    "`ffmpeg_command`",
+  ]),
+  misformed("a list of words for a text", { ffmpeg_command: LINE.split(" ") }, "ffmpeg_command", [
+    `\`${LINE}\``,
+  ]),
+  misformed("a list of commands for a text", { ffmpeg_command: [LINE, LINE] }, "ffmpeg_command", [
+    "`ffmpeg_commands`",
+  ]),
+  misformed("words as commands", { ffmpeg_commands: LINE.split(" ") }, "ffmpeg_commands", [
+    "each entry is a whole command",
+    '["ffmpeg -i {{in_1}} {{out_1}}"]',
+  ]),
+  misformed(
+    "a list of words in a list",
+    { ffmpeg_commands: [LINE.split(" ")] },
+    "ffmpeg_commands.0",
+    [`\`${LINE}\``],
+  ),
+]
+
 /** Mistakes of commands. */
-export const COMMAND_MISTAKES = [...INPUTS, ...WORDS, ...NAMES, ...LACKS]
+export const COMMAND_MISTAKES = [...FORMS, ...INPUTS, ...WORDS, ...NAMES, ...LACKS]
