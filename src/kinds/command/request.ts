@@ -2,6 +2,7 @@ import { z } from "zod"
 import { fileKey } from "../../contract/task.ts"
 import { createFields } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
+import { describeKey, describeNoMap } from "./keyed-slips.ts"
 
 export const FILES_MAX = 64
 const COMMANDS_MAX = 20
@@ -13,21 +14,22 @@ const line = z
   .min(1, "it is empty")
   .max(COMMAND_LENGTH_MAX, `expected at most ${COMMAND_LENGTH_MAX} characters`)
 
-/** A map of keys to texts; `what` names the field in its errors. */
-function keyed(what: string, lengthMax: number) {
+/** A map of keys to texts; `what` names its values in errors, and `prefix` begins keys as people write them. */
+function keyed(what: string, prefix: string, lengthMax: number) {
   const text = z
     .string("expected a text")
     .max(lengthMax, `expected at most ${lengthMax} characters`)
   return z
-    .record(z.string(), text, `expected an object of keys and ${what}`)
+    .record(z.string(), text, {
+      error: ({ input }) => describeNoMap(input, prefix, what),
+    })
     .superRefine((map, context) => {
       if (Object.keys(map).length > FILES_MAX) {
         context.addIssue({ code: "custom", message: `expected at most ${FILES_MAX} ${what}` })
       }
       for (const name of Object.keys(map)) {
         if (fileKey.safeParse(name).success) continue
-        const message = "expected a key of 1 to 64 letters, digits and underscores"
-        context.addIssue({ code: "custom", path: [name], message })
+        context.addIssue({ code: "custom", path: [name], message: describeKey(name) })
       }
     })
     .meta({ maxProperties: FILES_MAX, propertyNames: { pattern: "^[A-Za-z0-9_]{1,64}$" } })
@@ -46,11 +48,11 @@ export const commandRequest = z
         .max(COMMANDS_MAX, `expected at most ${COMMANDS_MAX} commands`)
         .optional()
         .meta({ description: "Commands that run one after the other in one folder." }),
-      input_files: keyed("input references", IMPORT_URL_LENGTH_MAX).default({}).meta({
+      input_files: keyed("input references", "in", IMPORT_URL_LENGTH_MAX).default({}).meta({
         description:
           "Inputs by key: svc_id://<uuid>, a File's download_url, or a public URL to bring in; none where the command makes all by -f lavfi.",
       }),
-      output_files: keyed("file names", NAME_LENGTH_MAX).default({}).meta({
+      output_files: keyed("file names", "out", NAME_LENGTH_MAX).default({}).meta({
         description:
           "Names of outputs by key; none where the commands keep no file, as `-f null -` does, and are run for what `log` says of them.",
       }),

@@ -92,5 +92,43 @@ const VALUES: Mistake[] = [
   },
 ]
 
+const MAPS: Mistake[] = [
+  field(
+    "inputs as a list",
+    { input_files: ["https://example.com/a.mp4"] },
+    { field: "input_files", words: ['as `{"in_1": "https://example.com/a.mp4"}`'] },
+  ),
+  field(
+    "an input as a text",
+    { input_files: "https://example.com/a.mp4" },
+    { field: "input_files", words: ['as `{"in_1": "https://example.com/a.mp4"}`'] },
+  ),
+  field(
+    "inputs as a list of objects",
+    { input_files: [{ key: "a", url: "https://example.com/a.mp4" }] },
+    { field: "input_files", words: ['as `{"in_1": "https://example.com/a.mp4"}`'] },
+  ),
+  field(
+    "outputs as a list",
+    { output_files: ["a.mp4", "b.mp4"] },
+    { field: "output_files", words: ['as `{"out_1": "a.mp4", "out_2": "b.mp4"}`'] },
+  ),
+  field(
+    "a key with a dash",
+    { output_files: { "out-1": "a.mp4" } },
+    { field: "output_files.out-1", words: ["did you mean `out_1`?"] },
+  ),
+  field(
+    "a key in braces",
+    { output_files: { "{{out_1}}": "a.mp4" } },
+    { field: "output_files.{{out_1}}", words: ["did you mean `out_1`?"] },
+  ),
+  field(
+    "a file's name for a key",
+    { output_files: { "a.mp4": "out_1" } },
+    { field: "output_files.a.mp4", words: ['as in `{"out_1": "a.mp4"}`'] },
+  ),
+]
+
 /** Bodies that cannot be read, or whose values are of another type. */
-export const BODY_MISTAKES = [...TEXTS, ...VALUES]
+export const BODY_MISTAKES = [...TEXTS, ...VALUES, ...MAPS]

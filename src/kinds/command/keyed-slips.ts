@@ -1,0 +1,38 @@
+const SHOWN_LENGTH_MAX = 120
+const KEY = "expected a key of 1 to 64 letters, digits and underscores"
+
+/** What is wrong with a name that can be no key, and the key that was likely meant. */
+export function describeKey(name: string): string {
+  if (/^[\w -]+\.\w{2,4}$/.test(name)) {
+    return `${KEY}; the key comes first and then the file, as in ${shown({ out_1: name })}`
+  }
+  const key = name.replace(/[{}]|^\W+|\W+$/g, "").replace(/\W+/g, "_")
+  return /^\w{1,64}$/.test(key) && key !== name ? `${KEY}; did you mean \`${key}\`?` : KEY
+}
+
+/**
+ * What to write where a map of keys is something else: a list of what it is to hold, or one of that alone.
+ * `prefix` is that of its keys.
+ */
+export function describeNoMap(value: unknown, prefix: string, what: string): string {
+  const expected = `expected an object of keys and ${what}`
+  const values = (Array.isArray(value) ? value : [value]).flatMap((each) => textOf(each) ?? [])
+  if (values.length === 0) return expected
+  const keyed = values.map((text, index) => [`${prefix}_${index + 1}`, text] as const)
+  return `${expected}, as ${shown(Object.fromEntries(keyed))}`
+}
+
+/** The one text of an item, in an object of a few fields the longest. */
+function textOf(item: unknown): string | null {
+  if (typeof item === "string") return item === "" ? null : item
+  if (typeof item !== "object" || item === null) return null
+  const texts = Object.values(item).flatMap((each: unknown) =>
+    typeof each === "string" && each !== "" ? [each] : [],
+  )
+  return texts.toSorted((one, other) => other.length - one.length)[0] ?? null
+}
+
+function shown(map: object): string {
+  const json = JSON.stringify(map).replaceAll('":"', '": "').replaceAll('","', '", "')
+  return `\`${json.length > SHOWN_LENGTH_MAX ? `${json.slice(0, SHOWN_LENGTH_MAX)}…` : json}\``
+}
