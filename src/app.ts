@@ -46,5 +46,5 @@ app.route("/metrics", metrics)
 app.route("/io", makeIo(receiveReport))
 app.route(
   "/",
-  makeDashboard((c) => async (request) => await app.fetch(request, c.env, c.executionCtx)),
+  makeDashboard((c) => async (request) => await app.fetch(request, c.env, c.executionCtx), PATHS),
 )

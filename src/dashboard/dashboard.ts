@@ -7,6 +7,8 @@ import { csrf } from "hono/csrf"
 import { answerAuth } from "../auth/answer.ts"
 import { AUTH_PATH } from "../auth/auth.ts"
 import { findSignedIn } from "../auth/session.ts"
+import { answerNotFound } from "../http/answers.ts"
+import { nearPath } from "../http/near-path.ts"
 import { Problem } from "../http/problem.ts"
 import { publicOrigin } from "../http/request.ts"
 import type { App, AppContext } from "../http/request.ts"
@@ -50,9 +52,13 @@ const PAGES: readonly Hono<Pages>[] = [
   settingsPages,
 ]
 
-/** The dashboard, at the root: pages for people, what they load, and the routes of their sign-in. */
-export function makeDashboard(send: Sender): Hono<App> {
+/**
+ * The dashboard, at the root: pages for people, what they load, and the routes of their sign-in.
+ * `templates` are paths of the interface, which a program may mean that leaves /v1 out.
+ */
+export function makeDashboard(send: Sender, templates: readonly string[]): Hono<App> {
   const dashboard = new Hono<App>()
+  dashboard.use(turnAway(templates))
   dashboard.use(`${AUTH_PATH}/*`, smallBody)
   dashboard.on(["GET", "POST"], [`${AUTH_PATH}/*`], async (c) => {
     return await answerAuth(c.env, publicOrigin(c), c.req.raw)
@@ -63,6 +69,16 @@ export function makeDashboard(send: Sender): Hono<App> {
   const guards = [hardened, sameOrigin, requireForm, formBody, signedIn]
   for (const pages of PAGES) dashboard.route("/", guarded(pages, guards))
   return dashboard
+}
+
+/** Tells a program with a key, which no page takes, the path of the interface that it meant. */
+function turnAway(templates: readonly string[]): MiddlewareHandler<App> {
+  return createMiddleware<App>(async (c, next) => {
+    const { headers } = c.req.raw
+    const hasKey = headers.has("x-api-key") || /^Bearer /i.test(headers.get("authorization") ?? "")
+    if (!hasKey || nearPath(c.req.path, templates) === null) return await next()
+    return answerNotFound(c, templates)
+  })
 }
 
 /** Pages behind what each of them needs, and no other path. */

@@ -6,8 +6,7 @@ import { EXAMPLE_ID } from "../../ids.ts"
 import { LIMIT_PROBLEMS } from "../../http/limit-problem.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
-import { notFound } from "../../http/problem.ts"
-import type { Problem } from "../../http/problem.ts"
+import { notFound, Problem } from "../../http/problem.ts"
 import { file as fileKind } from "../../kinds/file/kind.ts"
 import { publicUrl } from "../../kinds/file-links.ts"
 import { fileRecord, fileSource, viewFile } from "../../kinds/file/record.ts"
@@ -88,7 +87,7 @@ const download = operation({
       name === found.file.name ||
       found.member !== null ||
       (await findLargeMember(c.env.MEDIA, found.file, [name])) !== null
-    if (!isThere) throw notFound("file")
+    if (!isThere) throw calledOtherwise(found.file)
     const { file } = found
     return await answerLink(c, { file, name, asked, durationSeconds: durationOf(file) })
   },
@@ -136,7 +135,15 @@ const unpublish = operation({
 /** What a download of a file that is not stored is answered with: an import may be on its way. */
 async function whyAbsent(c: AppContext, id: string, name: string): Promise<Problem> {
   const found = await findFile(c.get("database"), id)
-  return found?.file.name === name ? absent(found.file) : notFound("file")
+  if (!found) return notFound("file")
+  return found.file.name === name ? absent(found.file) : calledOtherwise(found.file)
+}
+
+/** The 404 of a file that is there under another name than the one that was asked for. */
+function calledOtherwise({ name, bundle }: File): Problem {
+  const others = bundle ? ", and the record names those in it" : ""
+  const message = `There is no such file; it is called \`${name}\`, as its download_url says${others}.`
+  return new Problem("not_found", message)
 }
 
 function absent(file: File): Problem {

@@ -85,3 +85,14 @@ test("a body may begin with a byte order mark", async () => {
   const { message } = await readProblem(await ask("/v1/fetch", init(caller.key)))
   expect(message).toContain("url: ")
 })
+
+test.each([
+  ["POST", "/files", "/v1/files"],
+  ["GET", "/files", "/v1/files"],
+  ["GET", "/jobs/0198f0b2-7c11-7cc3-9f3e-0a6b3d2f1a11", "/v1/jobs/"],
+  ["POST", "/api/v1/commands", "/v1/commands"],
+])("%s %s with a key is answered as the interface, which was meant", async (method, path, near) => {
+  const answer = await ask(path, { method, headers: { "x-api-key": caller.key } })
+  expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/json"])
+  expect((await readProblem(answer)).message).toContain(`did you mean \`${near}`)
+})

@@ -249,6 +249,13 @@ describe("the files of an account", () => {
     expect((await caller.call(`/files/${file.id}`)).status).toBe(200)
   })
 
+  it("say their name to who asks for another", async () => {
+    const file = await upload("mine.txt", "x")
+    const answer = await caller.call(`/files/${file.id}/download`)
+    expect(answer.status).toBe(404)
+    expect((await readProblem(answer)).message).toContain("it is called `mine.txt`")
+  })
+
   it("go with their objects, rows and links when they are deleted", async () => {
     const file = await upload("gone.txt", "x")
     const redirect = await caller.call(`/files/${file.id}/gone.txt`)
