@@ -8,6 +8,7 @@ import { databaseOf } from "../../src/storage/database.ts"
 import type { Task } from "../../src/storage/schema/tasks.ts"
 import { listOpenTasks } from "../../src/storage/open-tasks.ts"
 import type { Readiness } from "../../src/storage/open-tasks.ts"
+import { dispatcherOf } from "../../src/placement.ts"
 import { claimTask } from "../../src/storage/tasks.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import type { JobSnapshot } from "../../src/storage/transitions.ts"
@@ -50,6 +51,8 @@ export async function endTask(
   end: TaskEnd,
 ): Promise<string> {
   const database = databaseOf(env, accountId)
+  // What was on its way to the dispatcher is there then.
+  await dispatcherOf(env, accountId).accept(accountId, [])
   expect(await readinessOf(accountId, taskId)).not.toBe("pending")
   await claimTask(database, { taskId, jobId, slot: "x-0", allocation: 2 ** 45, now: Date.now() })
   // The dispatcher may have been first; the report then comes at its fence.
