@@ -6,7 +6,7 @@ const UNJUDGED = "-stream_loop 0"
 
 const PAST_END = `ffmpeg ${UNJUDGED} -ss 500 -i in_1`
 const SELECT_NOTHING = "ffmpeg -i in_1 -vf select=0 -af aselect=0"
-const NO_TIME = "ffmpeg -i in_1 -t 0"
+const NO_TIME = "ffmpeg -i in_1 -to 0"
 const COPY_PAST_END = `ffmpeg ${UNJUDGED} -i in_1 -ss 500 -c copy`
 
 /** Names of outputs and what else their muxers need; one for every way to write a header. */
@@ -63,7 +63,7 @@ export const EMPTY_CASES: EmptyCase[] = [
   // The last group of pictures is copied, and an edit list hides all of it.
   { name: "o.mp4", line: `${PAST_END} -c copy out_1` },
   { name: "o.mkv", line: 'ffmpeg -ss 500 -i "concat:{{in_1}}" -c copy out_1' },
-  { name: "o.mp4", line: "ffmpeg -i in_1 -frames:v 0 -an out_1" },
+  { name: "o.mp4", line: "ffmpeg -i in_1 -map 0:v -frames:v 0 out_1" },
   { name: "o.avif", line: "ffmpeg -i in_1 -vf select=0 -an -frames:v 1 -cpu-used 8 out_1" },
   { name: "o.mp4", line: "ffmpeg -i in_1 -vf trim=start=50 -an out_1" },
   {

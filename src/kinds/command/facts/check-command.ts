@@ -3,11 +3,14 @@ import { firstFaults } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { checkCodecs } from "./check-codecs.ts"
 import { checkGraphs } from "./check-graphs.ts"
+import { checkInputs } from "./check-inputs.ts"
 import { checkOptions, checkTrailing } from "./check-options.ts"
+import { checkOutputs } from "./check-outputs.ts"
 import { checkPairs } from "./check-pairs.ts"
 import { checkLists, checkStreams } from "./check-streams.ts"
 import type { Probes } from "./check-streams.ts"
 import { checkDefaults } from "./default-streams.ts"
+import { checkLimits } from "./encoder-limits.ts"
 import { checkEnds } from "./endless/check-ends.ts"
 import type { Known } from "./known.ts"
 import { checkSizes } from "./odd-sizes.ts"
@@ -29,6 +32,9 @@ export function checkByFacts(words: readonly string[], known: Known, probes: Pro
     ...checkStreams(command, probes),
     ...checkDefaults(command, known, probes),
     ...checkLists(command, probes),
+    ...checkInputs(command, probes),
+    ...checkOutputs(command, known, probes),
+    ...checkLimits(command, known, probes),
     ...checkSizes(command, known, probes),
     ...checkEnds(command, known, probes),
   ]

@@ -1,0 +1,49 @@
+import type { Wrong } from "./wrong.ts"
+
+/** Outputs that are one name for many, options of another format, and what encoders do not take. */
+export const WRONG_OUTPUTS: Wrong[] = [
+  ["-i in_1 out.png", "write -frames:v 1 for the first one"],
+  ["-i in_1 -vf scale=80:-2 out.jpg", "is one picture, and the input has many"],
+  ["-i in_1 -frames:v 2 out.png", "or a pattern as frame_%03d.png"],
+  ["-i in_1 -t 0.5 out.bmp", "is one picture"],
+  ["-i in_1 -c copy -f segment -segment_time 1 out.mp4", "as out_%03d.mp4"],
+  ["-i in_1 -hls_segment_filename seg.ts -hls_time 0.2 -g 5 out.m3u8", "as seg_%03d.ts"],
+  ["-i in_1 -map_metadata 5 out.mp4", "the only one is 0"],
+  ["-i in_1 -i in_2 -map_chapters 2 out.mp4", "they are 0 to 1"],
+  ["-i in_1 -metadata:v title=A out.mp4", "write -metadata:s:v"],
+  ["-i in_1 -metadata:a:0 language=eng out.mp4", "write -metadata:s:a:0"],
+  ["-i in_1 -force_key_frames abc out.mp4", "expected times with commas between"],
+  ["-i in_1 -force_key_frames '1;2' out.mp4", "expected times with commas between"],
+  ["-i in_1 -force_key_frames 'expr:gte(t,n_forcd*2)' out.mp4", "did you mean `n_forced`?"],
+  ["-i in_1 -force_key_frames 'expr:gte(t,n_forced*2' out.mp4", "never closed"],
+  ["-i in_1 -c copy -tag:v avc out.mp4", "a tag has 4 letters"],
+  ["-i in_1 -pix_fmt yuv420p,yuv444p out.mp4", "expected one pixel format"],
+  ["-ignore_loop 0 -i in_1 out.mp4", "it is for a .gif"],
+  ["-loop 1 -t 1 -i in_1 out.mp4", "write -stream_loop 1"],
+  ["-framerate 25 -i in_1 out.mp4", "write -r before the output"],
+  ["-pix_fmt yuv420p -i in_1 out.mp4", "put it before the output"],
+  ["-s 640x480 -i in_1 out.mp4", "or write -vf scale=640:-2"],
+  ["-safe 0 -i in_1 out.mp4", "behind -f concat"],
+  ["-ar 44100 -i in_1 out.mp4", "it is for raw sound"],
+  ["-loop 2 -t 1 -i in_pic out.mp4", "write -loop 1"],
+  ["-f matroska -i in_1 out.mp4", "leave -f matroska out"],
+  ["-f mp4 -i in_snd out.mp3", "is no mp4 but wav"],
+  ["-i in_1 -c:v libx265 -crf 60 out.mp4", "expected 0 to 51"],
+  ["-i in_1 -an -level 4.3 out.mp4", "expected a level of H.264"],
+  ["-i in_1 -an -level high out.mp4", "expected a level of H.264"],
+  ["-i in_1 -c:v libx264 -profile:v baseline -pix_fmt yuv444p out.mp4", "this profile has no"],
+  ["-i in_1 -c:v libx264 -profile:v high -pix_fmt yuv420p10le out.mp4", "this profile has no"],
+  ["-i in_1 -c:v libx264 -x264-params crf:20 out.mp4", "has no value; write it as"],
+  ["-i in_1 -vn -ac 6 out.mp3", "libmp3lame takes 2 channels at most"],
+  ["-i in_1 -vn -ac 9 -c:a libopus out.opus", "takes 8 channels at most"],
+  ["-i in_1 -vn -c:a libopus -b:a 1000k out.opus", "write less, as 128k"],
+  ["-i in_1 -vn -c:a libopus -b:a 64 out.opus", "write 64k"],
+  ["-i in_1 -vn -c:a libvorbis -b:a 64 out.ogg", "write 64k"],
+]
+
+/** Commands that make nothing, of which only some versions of ffmpeg say that they fail. */
+export const EMPTY: Wrong[] = [
+  ["-i in_1 -t 0 out.mp4", "0 seconds are nothing"],
+  ["-i in_1 -frames:v 0 -an out.mp4", "0 frames are nothing"],
+  ["-i in_1 -vf fps=0 out.mp4", "more than 0 frames"],
+]
