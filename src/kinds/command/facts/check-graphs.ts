@@ -1,7 +1,7 @@
 import { lastValue } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { didYouMean } from "../../../suggest.ts"
-import { firstFaults, REFUSALS_MAX } from "../policy/refusal.ts"
+import { firstFaults, quote, REFUSALS_MAX } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { mediumOf } from "./codecs.ts"
 import { checkFilter } from "./check-filters.ts"
@@ -132,10 +132,26 @@ function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[
     const message = `-map: [${twice}] is mapped twice, and a filter's output goes to one place; make two of it by split or asplit`
     return [{ code: "filter_error", option: "-map", message }]
   }
+  const both = files.flatMap((file) => describeBoth(file, ends))
+  if (both.length > 0) return both
   const lost = ends.find(({ label }) => label !== null && !taken.has(label))
   if (!lost) return []
   const message = `-filter_complex: [${lost.label ?? ""}] goes nowhere; write -map "[${lost.label ?? ""}]" before the output that it is for, or leave the label out`
   return [{ code: "filter_error", option: "-filter_complex", message }]
+}
+
+/** Streams that come of a graph for all of the command, and that a graph of one stream is for too. */
+function describeBoth({ options }: ReadFile, ends: readonly OpenEnd[]): Refusal[] {
+  const maps = options.flatMap(({ name, value }) => (name === "map" ? [value ?? ""] : []))
+  return options.flatMap((option) => {
+    const graph = graphOf(option).find(({ kind }) => kind === "simple")
+    const end = ends.find(({ medium, label }) => {
+      return medium === graph?.medium && label !== null && maps.includes(`[${label}]`)
+    })
+    if (!graph || !end || /:\d+$/.test(option.word)) return []
+    const message = `${option.word}: [${end.label ?? ""}] comes of -filter_complex, and takes no filters of its own; put ${quote(graph.text)} into that graph, before [${end.label ?? ""}]`
+    return [{ code: "filter_error" as const, option: option.word, message }]
+  })
 }
 
 function describeLabels(labels: readonly string[]): string {

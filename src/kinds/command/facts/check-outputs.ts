@@ -5,7 +5,9 @@ import { parseTime } from "../../../contract/media-time.ts"
 import { quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import type { Probes } from "./check-streams.ts"
-import { choosesCodec, mediumOf, muxersOf } from "./codecs.ts"
+import { choosesCodec, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
+import type { Medium } from "./codecs.ts"
+import { takenBy } from "./output-streams.ts"
 import { isRatio } from "./values.ts"
 import { wrongKeyFrames } from "./expressions.ts"
 import { readChains } from "./graph.ts"
@@ -55,9 +57,9 @@ function describe({ name, word }: ReadOption, value: string, place: Place): stri
     case "map_chapters":
       return describeSource(value, command)
     case "metadata":
-      return /^-metadata:(?:[vad]|c)(?::|$)/.test(word)
-        ? `streams are named behind s here; write ${word.replace(":", ":s:")}`
-        : null
+      return describePlace(word)
+    case "bsf":
+      return describeBsf(value, word, place)
     case "force_key_frames":
       return describeKeyFrames(value)
     case "tag":
@@ -71,6 +73,40 @@ function describe({ name, word }: ReadOption, value: string, place: Place): stri
     default:
       return null
   }
+}
+
+/** What -metadata is for, behind its colon. */
+function describePlace(word: string): string | null {
+  if (/^-metadata:[vad](?::|$)/.test(word)) {
+    return `streams are named behind s here; write ${word.replace(":", ":s:")}`
+  }
+  return /^-metadata:s:[a-z]{2,}$/.test(word) || /^-metadata:s:[^vVasdtupgmi#\d]/.test(word)
+    ? "it names no streams; write v, a or s behind s, as -metadata:s:a:0"
+    : null
+}
+
+/** Bitstream filters that take one codec. */
+const BSF_CODECS: Record<string, [medium: Medium, codec: string]> = {
+  h264_mp4toannexb: ["V", "h264"],
+  h264_metadata: ["V", "h264"],
+  hevc_mp4toannexb: ["V", "hevc"],
+  hevc_metadata: ["V", "hevc"],
+  aac_adtstoasc: ["A", "aac"],
+}
+
+function describeBsf(value: string, word: string, { file, known, command, probes }: Place) {
+  const [name = ""] = value.split(/[=,]/, 1)
+  const takes = Object.hasOwn(BSF_CODECS, name) ? BSF_CODECS[name] : undefined
+  const medium = /^-bsf:([va])$/.exec(word)?.[1]?.toUpperCase()
+  if (!takes || medium === undefined) return null
+  if (medium !== takes[0])
+    return `${name} is for ${takes[1]}; write it behind -bsf:${takes[0].toLowerCase()}`
+  const [muxer] = muxersOf(file, known) ?? []
+  const streams = muxer && takenBy(file, muxer, { command, probes })?.streams
+  const own = streams?.filter((stream) => stream.medium === medium) ?? []
+  if (own.length !== 1 || encoderOf(file, takes[0], known) !== "copy" || own[0]?.codec === takes[1])
+    return null
+  return `${name} is for ${takes[1]}, and the stream is ${own[0]?.codec ?? ""}; leave it out`
 }
 
 function isCopied({ options }: ReadFile): boolean {

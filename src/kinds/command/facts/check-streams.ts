@@ -11,6 +11,10 @@ export type Probes = { get(name: string): ProbeResult | undefined }
 
 type Stream = { medium: string; codec: string }
 
+/** Maps that may be read; of longer specifiers, ffmpeg tells. */
+const READ_MAP =
+  /^\d*:?(?:(?:[vVasdt](?::\d+)?|\d+|u)?|(?:[vVasdt]:)?(?:p|g|m|i|disp|view|vidx|vpos|usable)\b.*|.*(?:#|:m:|:p:|:u\b|:i:|:disp:|:view:|:vidx:|:vpos:).*)$/
+
 /** Streams that maps and filters ask for and that no input has. */
 export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
   const inputs = command.files.filter(({ kind }) => kind === "input")
@@ -22,6 +26,12 @@ export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
       return [{ option: word, asked, isOptional, shown: value, isMap: true }]
     }),
   )
+  const unread = maps.flatMap(({ option, asked, shown }) => {
+    if (READ_MAP.test(asked)) return []
+    const message = `${option}: ${quote(shown)} names no streams; write the number of the input, and v, a or s with a number if need be, as 0:v or 0:a:1`
+    return [{ code: "invalid_option" as const, option, message }]
+  })
+  if (unread.length > 0) return unread
   const produced = new Set<string>()
   const labels = graphsOf(command).flatMap(({ option, kind, text }) => {
     const read = readChains(text)

@@ -22,6 +22,13 @@ const MAKES: Record<string, string> = {
   prores_ks: "prores",
   libtheora: "theora",
   gif: "gif",
+  ffv1: "ffv1",
+  rawvideo: "rawvideo",
+  libwebp: "webp",
+  huffyuv: "huffyuv",
+  dnxhd: "dnxhd",
+  png: "png",
+  flv: "flv1",
   aac: "aac",
   libmp3lame: "mp3",
   mp3: "mp3",
@@ -32,6 +39,10 @@ const MAKES: Record<string, string> = {
   flac: "flac",
   ac3: "ac3",
   pcm_s16le: "pcm_s16le",
+  pcm_s24le: "pcm_s24le",
+  alac: "alac",
+  wmav2: "wmav2",
+  mp2: "mp2",
   mov_text: "mov_text",
   srt: "subrip",
   subrip: "subrip",
@@ -50,12 +61,53 @@ const HOLDS: Record<string, Partial<Record<Medium, { codecs: string; instead: st
   },
   mp4: {
     V: {
-      codecs: "h264 hevc vp9 av1 mpeg4 mpeg2video mjpeg",
+      codecs: "h264 hevc vp9 av1 mpeg4 mpeg2video mjpeg png",
       instead: "use libx264, or write a .mov or .mkv",
+    },
+    A: {
+      // ffmpeg 5 has no PCM here, and ffmpeg 7 has.
+      codecs: "aac mp3 opus vorbis flac ac3 alac mp2 pcm_s16le pcm_s24le",
+      instead: "use aac, or write a .mov or .mkv",
     },
     S: { codecs: "mov_text dvd_subtitle", instead: "use mov_text, or write an .mkv" },
   },
-  mov: { S: { codecs: "mov_text", instead: "use mov_text, or write an .mkv" } },
+  mov: {
+    V: {
+      codecs:
+        "h264 hevc av1 mpeg4 mpeg2video mjpeg prores theora gif ffv1 rawvideo huffyuv dnxhd png flv1",
+      instead: "use libx264, or write an .mp4 or .mkv",
+    },
+    A: {
+      codecs: "aac mp3 vorbis ac3 alac mp2 pcm_s16le pcm_s24le wmav2",
+      instead: "use aac, or write an .mp4 or .mkv",
+    },
+    S: { codecs: "mov_text", instead: "use mov_text, or write an .mkv" },
+  },
+  avi: {
+    V: {
+      codecs:
+        "h264 hevc vp8 vp9 av1 mpeg4 mpeg2video mjpeg prores theora gif ffv1 rawvideo huffyuv dnxhd png flv1",
+      instead: "use libx264, or write an .mkv",
+    },
+    A: {
+      codecs: "aac mp3 vorbis flac ac3 mp2 pcm_s16le pcm_s24le wmav2",
+      instead: "use libmp3lame, or write an .mkv",
+    },
+  },
+  flv: {
+    V: { codecs: "h264 hevc vp8 vp9 av1 mpeg4 flv1", instead: "use libx264, or write an .mp4" },
+    // Later versions have more of them.
+    A: {
+      codecs: "aac mp3 opus flac ac3 pcm_s16le",
+      instead: "use aac, or write an .mp4",
+    },
+  },
+  wav: {
+    A: {
+      codecs: "aac mp3 vorbis flac ac3 mp2 pcm_s16le pcm_s24le wmav2",
+      instead: "use pcm_s16le, or write an .ogg, .m4a or .mka",
+    },
+  },
   matroska: { S: { codecs: "subrip ass webvtt dvd_subtitle", instead: "use srt or ass" } },
   gif: { V: { codecs: "gif", instead: "leave it out, or write an .mp4" } },
   mp3: { A: { codecs: "mp3", instead: "use libmp3lame, or write an .m4a, .ogg or .mka" } },

@@ -28,6 +28,7 @@ const CHANNELS: Record<string, number> = {
   libvorbis: 8,
   libopus: 8,
   flac: 8,
+  aac: 16,
 }
 /** Bits of sound a second that encoders take of each channel. */
 const RATES: Record<string, [least: number, most: number]> = {
@@ -81,7 +82,7 @@ function describe(option: ReadOption, medium: Medium, place: Place): string | nu
 function describeLevel(value: string): string | null {
   const number = Number.parseFloat(value)
   const tenfold = number < 7 ? Math.floor(10 * number + 0.5) : Math.trunc(number)
-  return value === "1b" || LEVELS.includes(String(tenfold))
+  return (!value.includes(",") && LEVELS.includes(String(tenfold))) || value === "1b"
     ? null
     : "expected a level of H.264, as 3.1, 4.0 or 4.2"
 }

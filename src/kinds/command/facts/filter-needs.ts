@@ -55,6 +55,18 @@ const NEEDS: Record<string, (values: FilterValues) => string | null> = {
     if (delays === decays) return null
     return `it has ${delays} delay${delays === 1 ? "" : "s"} and ${decays} decay${decays === 1 ? "" : "s"}; write as many of each, with | between`
   },
+  lut3d: (values) => {
+    const file = values.get("file") ?? "x.cube"
+    return /\.(?:3dl|cube|dat|m3d|csp)$/i.test(file) || !/\.\w+$/.test(file)
+      ? null
+      : `${file} is no table of colors; give a .cube, .3dl, .dat, .m3d or .csp file`
+  },
+  crop: (values) => {
+    const wrong = ["out_w", "out_h"].find((name) => /\b[xy]\b/.test(values.get(name) ?? ""))
+    return wrong === undefined
+      ? null
+      : "its width and height cannot hold x and y, which come after them; write iw and ih"
+  },
   trim: lackOfSpan,
   atrim: lackOfSpan,
 }

@@ -39,6 +39,8 @@ export function linkGraph(chains: readonly ChainFilter[][], known: Known): Links
         else if (end.medium !== medium)
           return { error: describeMedia(end, { filter: name, medium }) }
       }
+      const wrong = inputs.map(describeStream).find((each) => each !== null)
+      if (wrong !== undefined) return { error: wrong }
       const made = pads.outputs.split("").map((medium) => ({ medium, label: null, filter: name }))
       if (filter.outputs.length > made.length) {
         return {
@@ -72,6 +74,8 @@ export function padsOf({ name, options }: ChainFilter, known: Known) {
   const [inputs = "", outputs = ""] = entry?.meta.split(" ").at(-1)?.split(">") ?? []
   if (!entry) return null
   if (name === "concat") return padsOfConcat(options)
+  // Of stereo, where nothing else is said.
+  if (name === "channelsplit" && options.length === 0) return { inputs: "A", outputs: "AA" }
   const counted = Object.hasOwn(COUNTED, name) ? COUNTED[name] : undefined
   const pads = { inputs: plainPads(inputs), outputs: plainPads(outputs) }
   if (counted && (inputs === "N" || outputs === "N")) {
@@ -111,6 +115,14 @@ const MEDIA: Record<string, string> = { V: "pictures", A: "sound" }
 
 function describeMedia(made: OpenEnd, taken: { filter: string; medium: string }): string {
   return `the filter ${taken.filter} takes ${MEDIA[taken.medium] ?? "another medium"}, and the filter ${made.filter} before it makes ${MEDIA[made.medium] ?? "another"}; put it into a graph of its own medium`
+}
+
+/** Why a stream of an input, as `0:a` names it, cannot go where it is put; null where it may. */
+function describeStream({ label, filter, medium }: OpenEnd): string | null {
+  const letter = /^\d+:([va])(?::|$)/.exec(label ?? "")?.[1]?.toUpperCase()
+  if (letter === undefined || letter === medium) return null
+  const order = filter === "concat" ? "; give each part in turn, as [0:v][0:a][1:v][1:a]" : ""
+  return `the filter ${filter} takes ${MEDIA[medium] ?? "another medium"} where [${label ?? ""}] stands, which is ${MEDIA[letter] ?? "another"}${order}`
 }
 
 function describeExcess({ name }: ChainFilter, given: number, takes: number): string {

@@ -34,6 +34,9 @@ function checkComplex({ command, known, probes }: Place) {
     if ("error" in read) return []
     const made = followSizes(read.chains, known, {
       first: null,
+      all: command.files
+        .filter(({ kind }) => kind === "input")
+        .map((input) => sizeOfInput(input, probes)),
       sizeOf: (label) => labels.get(label) ?? sizeOfStream(label, command, probes),
     })
     for (const [label, size] of made.labels) labels.set(label, size)

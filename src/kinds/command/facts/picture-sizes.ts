@@ -21,11 +21,14 @@ const JOINING: Record<string, "width" | "height" | "size"> = {
   concat: "size",
 }
 
-/** Follows the sizes of pictures through chains of filters; `sizeOf` gives those of labels from outside. */
+/** Sizes from outside: of the first filter without labels, of labels, and of all inputs where they are known. */
+type Outside = { first: Size; sizeOf: (label: string) => Size; all?: readonly Size[] }
+
+/** Follows the sizes of pictures through chains of filters. */
 export function followSizes(
   chains: readonly ChainFilter[][],
   known: Known,
-  { first, sizeOf }: { first: Size; sizeOf: (label: string) => Size },
+  { first, sizeOf, all = [] }: Outside,
 ): Sized {
   const labels = new Map<string, Size>()
   const faults: string[] = []
@@ -35,7 +38,9 @@ export function followSizes(
     for (const [at, filter] of chain.entries()) {
       const given = filter.inputs.map((label) => labels.get(label) ?? sizeOf(label))
       const before = at > 0 || filter.inputs.length === 0 ? [last] : []
-      const inputs = [...given, ...before]
+      // The only filter without labels takes the inputs in turn.
+      const isOnly = chains.length === 1 && at === 0 && filter.inputs.length === 0
+      const inputs = isOnly && all.length === 2 ? all : [...given, ...before]
       const made = passFilter(filter, inputs, known)
       if (made.fault !== null) faults.push(`the filter ${filter.name}: ${made.fault}`)
       last = made.size

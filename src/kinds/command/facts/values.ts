@@ -55,7 +55,7 @@ export function expectedPixelFormat(value: string, known: Known): string | null 
   if (!/^[a-z]\w*$/i.test(plain) || /^(?:none|list|same)$/.test(plain)) return null
   if (names.has(plain) || names.has(`${plain}le`) || names.has(`${plain}be`)) return null
   // Names that stand for one of two orders of bytes.
-  if (/^(?:rgb|bgr|0rgb|0bgr|abgr|argb)\d*_?\d?$|^(?:rgb|bgr)32(?:_1)?$/i.test(plain)) return null
+  if (/^(?:rgb|bgr|0rgb|0bgr|abgr|argb)\d+_?\d?$|^(?:rgb|bgr)32(?:_1)?$/i.test(plain)) return null
   const meant = nearestName(plain, names)
   return `expected a pixel format${meant === null ? ", as yuv420p" : `; did you mean \`${meant}\`?`}`
 }
