@@ -31,13 +31,13 @@ export function judgeFfmpeg(
 }
 
 /** Faults that say by themselves why there is no output. */
-const REASONS = new Set(["unknown_key", "overwrites_input"])
+const REASONS = new Set(["unknown_key", "overwrites_input", "missing_value"])
 /** Faults that follow from an output that cannot be known. */
 const CONSEQUENCES = new Set(["no_output", "unused_output"])
 
 /** Faults with the one of the output, which says it better than the policy, and only where it must. */
 function withOutputFault(faults: CommandFault[], read: ReadFfmpeg): CommandFault[] {
-  const { output, outputFault } = read
+  const { output, outputFault, words } = read
   if (output && !outputFault) return faults
   const others = faults.filter(({ code }) => {
     return !CONSEQUENCES.has(code) && (output !== null || code !== "trailing_option")
@@ -46,7 +46,7 @@ function withOutputFault(faults: CommandFault[], read: ReadFfmpeg): CommandFault
   const isSaid =
     outputFault.field === "command"
       ? others.length > 0
-      : others.some(({ code }) => REASONS.has(code))
+      : others.some(({ code, option }) => REASONS.has(code) || option === words.at(-2))
   return isSaid ? others : [outputFault, ...others]
 }
 

@@ -5,6 +5,7 @@ export const FFMPEG_TERMS: Terms = {
   nameInput: "name an input here, as {{in_1}}",
   nameOutput: "name the output here, as {{out_1}} with output_filename",
   nameEither: "name an input or the output here, as {{in_1}} or {{out_1}}",
+  nameItsFile: "",
   giveFile: "give the file's URI in inputs and name it here, as {{in_2}}",
   uploadFirst:
     "upload it with POST /v1/files, give svc_id://<its id> in inputs and write {{in_1}} here",

@@ -26,7 +26,13 @@ const NAMES: readonly (readonly [names: string, written: string])[] = [
   ["keyint gop gop_size keyframe_interval", "-g *"],
   ["pixel_format pixelformat", "-pix_fmt *"],
   ["title artist album author copyright genre year description", "-metadata %=*"],
-  ["subtitle subs srt burn", "-vf subtitles={{in_2}}"],
+  ["subtitle subtitles subs srt burn", "-vf subtitles={{in_2}}"],
+  ["target_size max_size maxsize filesize file_size", "-fs *"],
+  ["trim cut clip", "-ss 5 -to 10"],
+  ["compress", "-crf 28"],
+  ["watermark logo", "-i {{in_2}} -filter_complex overlay=10:10"],
+  ["qv", "-q:v *"],
+  ["qa", "-q:a *"],
   ["thumbnail screenshot snapshot", "-frames:v 1"],
   ["sameq same_quant", "-q:v 2"],
   ["intra", "-g 1"],
@@ -64,7 +70,8 @@ export function usualOption({ name, value }: ReadOption, known: Known): string |
     const turn = TURNS[given ?? "90"] ?? `rotate=${given ?? "45"}*PI/180`
     return `write \`-vf ${turn}\``
   }
-  const written = WRITTEN.get(plain)
+  const isBytes = plain === "size" && /^\d+[kMG]?B?$/i.test(given ?? "")
+  const written = isBytes ? "-fs *" : WRITTEN.get(plain)
   if (written === undefined) return asFilter(plain, given, known)
   const shownValue = written.includes("scale=*") ? given?.replace(/[x*,]/i, ":") : given
   const whole = written.replace("%", plain).replace("*", shownValue ?? "…")
@@ -99,7 +106,7 @@ function exampleOf(written: string): string {
 /** A filter, which stands in the value of another option. */
 function asFilter(name: string, value: string | null, known: Known): string | null {
   const entry = known.find("filters", name)
-  if (!entry) return null
+  if (!entry) return known.names("muxers").has(name) ? `write \`-f ${name}\`` : null
   const text = value === null ? name : `${name}=${value}`
   const pads = entry.meta.split(" ").at(-1)
   if (pads === "V>V") return `it is a filter; write \`-vf ${text}\``

@@ -5,6 +5,8 @@ export type Terms = {
   /** In the place of what is no output. */
   nameOutput: string
   nameEither: string
+  /** Behind the key that an output is to be named by: where its own name goes. */
+  nameItsFile: string
   /** In the place of a file that an option reads. */
   giveFile: string
   /** In the place of a file of the caller's own machine. */
@@ -25,6 +27,7 @@ export const COMMAND_TERMS: Terms = {
   nameInput: "name a key of input_files here",
   nameOutput: "name a key of output_files here",
   nameEither: "name a key of input_files or output_files here",
+  nameItsFile: ", and the name that its file is to have into output_files",
   giveFile: "upload the file and name its key of input_files here",
   uploadFirst:
     "upload it with POST /v1/files, give its id in input_files and write its key here, as {{in_1}}",

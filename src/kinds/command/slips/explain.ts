@@ -1,7 +1,7 @@
 import type { Refusal } from "../policy/refusal.ts"
 import { quote } from "../policy/refusal.ts"
 import { checkSlips } from "../policy/slips.ts"
-import { explainFiles } from "./file-slips.ts"
+import { explainFiles, explainSources } from "./file-slips.ts"
 import { explainGraphs } from "./mended-graphs.ts"
 import { explainOptions } from "./option-slips.ts"
 import { explainShellWords } from "./shell-words.ts"
@@ -14,7 +14,12 @@ import type { Written } from "./written.ts"
 export type Explained = { refusals: Refusal[]; isGarbled: boolean }
 
 /** What makes another of each word behind it, so that nothing else is worth saying. */
-const WHOLE = [({ words }: Written) => checkSlips(words), explainSigns, explainShellWords]
+const WHOLE = [
+  ({ words }: Written) => checkSlips(words),
+  explainSigns,
+  explainShellWords,
+  explainSources,
+]
 /** What takes words for others, so that only what is said of other options holds. */
 const PARTS = [explainOptions, explainFiles, explainStrayWords]
 /** A key that nobody declared, which is told of as such. */
@@ -50,6 +55,8 @@ export function explain(written: Written, refused: readonly Refusal[]): Explaine
 /** Refusals with others in the place of the first that follows from them. */
 function inPlace(found: readonly Refusal[], refused: readonly Refusal[]): Refusal[] {
   const said = new Set(found.map(({ option }) => option))
+  // Without its -i, an input's format is one of an output.
+  if (said.has("-i")) said.add("-f")
   const place = refused.findIndex(follows)
   const before = Math.max(0, place)
   return [

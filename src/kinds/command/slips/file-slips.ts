@@ -31,10 +31,20 @@ export function explainFiles(written: Written, refused: readonly Refusal[]): Ref
   return []
 }
 
+/** A source of lavfi that is read as if it were a file. */
+export function explainSources(written: Written): Refusal[] {
+  const found = plainSource(readCommand(written.words), written)
+  return found ? [found] : []
+}
+
 /** What certainly fails of the files of a command that is not refused otherwise. */
 export function failingFiles(written: Written): Refusal[] {
   const command = readCommand(written.words)
-  const found = lackOfInput(command, written) ?? joinedInputs(command) ?? wildcard(command, written)
+  const found =
+    lackOfInput(command, written) ??
+    joinedInputs(command) ??
+    wildcard(command, written) ??
+    keyAsStream(command, written)
   return found ? [found] : []
 }
 
@@ -49,13 +59,46 @@ function lackOfInput({ files }: ReadCommand, written: Written): Refusal | null {
   const { word } = first
   if (/\.ffmeta$/i.test(word)) return null
   const isLost = others.length === 0 || isOutput(word, written)
-  const named = isInput(word, written) ? word : `{{${written.inputKeys[0] ?? "in_1"}}}`
+  const named =
+    isInput(word, written) || isSource(word, written)
+      ? word
+      : `{{${written.inputKeys[0] ?? "in_1"}}}`
   const what = isLost
     ? "the command reads no input"
     : `${shown(word)} stands without -i, and so it is taken for an output`
   const where = isLost ? "before the output" : "instead"
   const message = `${what}; write ${shown(`-i ${named}`)} ${where}`
   return { code: "missing_value", option: "-i", message }
+}
+
+/** A source of lavfi behind -i, without the format that reads it. */
+function plainSource({ files }: ReadCommand, written: Written): Refusal | null {
+  const file = files.find((each) => {
+    return each.kind === "input" && lastValue(each, "f") === null && isSource(each.word, written)
+  })
+  if (!file) return null
+  const message = `-i: ${shown(file.word)} is a filter that makes its own picture or sound; write ${shown(`-f lavfi -i ${file.word}`)}`
+  return { code: "unknown_key", option: "-i", message }
+}
+
+function isSource(word: string, { known }: Written): boolean {
+  const name = /^(\w+)(?:=|$)/.exec(word)?.[1]
+  const entry = name === undefined ? null : known?.find("filters", name)
+  return entry?.meta.split(" ").at(-1)?.startsWith("|>") ?? false
+}
+
+/** An input's key in the place of its number, as in `-map {{in_1}}:v`. */
+function keyAsStream({ files }: ReadCommand, { words, inputKeys }: Written): Refusal | null {
+  const inputs = files.filter(({ kind }) => kind === "input").map(({ word }) => keyOf(word))
+  const keys = inputKeys.flatMap((key) => [`{{${key}}}`, key])
+  const value = words.find((word, index) => {
+    return words[index - 1] === "-map" && keys.includes(word.split(":", 1)[0] ?? "")
+  })
+  if (value === undefined) return null
+  const [key = "", ...rest] = value.split(":")
+  const stream = [Math.max(0, inputs.indexOf(keyOf(key))), ...rest].join(":")
+  const message = `-map: ${shown(value)}: streams are named by the place of their input, from 0; write ${shown(`-map ${stream}`)}`
+  return { code: "stream_not_found", option: "-map", message }
 }
 
 function lackOfOutput(
@@ -116,13 +159,13 @@ function plainOutput(
   written: Written,
   refused: readonly Refusal[],
 ): Refusal | null {
-  const { words, outputKeys } = written
+  const { words, outputKeys, terms } = written
   const last = files.at(-1)
   if (last?.kind !== "output" || outputKeys.length === 0) return null
   if (words.some((word) => keysIn(word).some((key) => outputKeys.includes(key)))) return null
   const said = refused.find(({ option }) => option === undefined)
   if (!said || last.word === "/dev/null" || /[{}]/.test(last.word)) return null
-  const message = `${shown(last.word)} is none of the outputs; write ${placed(outputKeys, "out_1")} here, and the name that its file is to have into output_files`
+  const message = `${shown(last.word)} is none of the outputs; write ${placed(outputKeys, "out_1")} here${terms.nameItsFile}`
   return { code: said.code, message }
 }
 

@@ -26,6 +26,10 @@ const MENDS: readonly Mend[] = [
       ),
   },
   {
+    why: "a side that follows from the other is -2",
+    mend: (graph) => graph.replace(/(?<=[=:])(?:auto|\?|x)(?=$|[:,;[])/g, "-2"),
+  },
+  {
     why: "this names the value of a filter, and no filter",
     mend: (graph) => {
       return /^\d+ ?[:x*] ?\d+$/i.test(graph)
@@ -81,6 +85,9 @@ function joinValues(graph: string, marks: RegExp, known: Known): string {
   return graph.replace(marks, (mark, ...more) => {
     const at = more.findLast((each) => typeof each === "number") ?? 0
     const name = /^\w+/.exec(graph.slice(at + mark.length))?.[0] ?? ""
+    const before = graph.slice(0, at)
+    // Commas between parentheses are of an expression.
+    if (before.split("(").length !== before.split(")").length) return mark
     const isFilter = known.names("filters").has(name) && !/^[wh]$/.test(name)
     return isFilter || name === "" ? mark : ":"
   })
@@ -112,10 +119,10 @@ function mendQuotes(
   { option, raw }: { option: string; raw: string },
   written: Written,
 ): string | null {
-  if (raw.length > MENDED_LENGTH_MAX || !raw.includes("'") || /^["']/.test(raw)) return null
+  if (raw.length > MENDED_LENGTH_MAX || !/['\\]/.test(raw) || /^["']/.test(raw)) return null
   const kept = raw.replace(/\\(?=[()[\]"$ ])/g, "")
   if (!isRight(option, kept, written)) return null
-  return `the quotes within the graph are taken off, as a shell does, and what they held falls apart; put the whole graph into double quotes: ${shown(`${option} "${kept}"`)}`
+  return `the quotes and backslashes within the graph are taken off, as a shell does, and what they held falls apart; put the whole graph into double quotes: ${shown(`${option} "${kept}"`)}`
 }
 
 /** A graph as it was meant, where that can be told: half a sentence. */

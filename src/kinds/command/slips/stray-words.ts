@@ -8,7 +8,7 @@ import { keyOf, placed, shown } from "./written.ts"
 import type { Written } from "./written.ts"
 
 const UNIT =
-  /^(?:[kKMG]|[kKM]?(?:bps|bit|bits|B)|[kKM]b|[kKM]bit|dB|db|fps|ms|s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?|px|%)$/
+  /^(?:[kKMG]|[kKM]?(?:bps|bit|bits|B)|[kKM]b|[kKM]bit|[kKM]b(?:it)?\/s|dB|db|fps|ms|s|sec|secs|seconds?|m|min|mins|minutes?|h|hours?|px|%)$/
 
 /** Words that no option takes for its value, so that they would be outputs. */
 export function explainStrayWords(written: Written): Refusal[] {
@@ -83,6 +83,11 @@ function cutName({ word, before, option }: Stray): Refusal | null {
     const message = `${shown(`${before} ${word}`)} is two words; write \`${option} ${joined}\``
     return { code: "invalid_option", option, message }
   }
+  if (option === "-map" && /^\[.+\]$|^\d+(?::|$)/.test(word)) {
+    const value = word.startsWith("[") ? `"${word}"` : word
+    const message = `${shown(word)} stands without its -map; write ${shown(`-map ${value}`)}`
+    return { code: "invalid_option", option, message }
+  }
   if (!/^-(?:c|codec|b|q|r|filter|profile|frames)$/.test(option) || !/^[vas]$/.test(before))
     return null
   const message = `${shown(`${option} ${before}`)} is two words; write ${shown(`${option}:${before} ${word}`)}`
@@ -102,9 +107,13 @@ function cutGraph({ word, option, place }: Stray, written: Written): Refusal | n
 
 function cutText({ word, option, place }: Stray, written: Written): Refusal | null {
   if (!isOption(option) || kindOfOption(nameOf(option)) !== "text") return null
-  const value = written.raws.slice(place - 1, endOfValue(place, written)).join(" ")
-  const [, name = "", text = value] = /^([\w:-]+=)(.+)$/s.exec(value) ?? []
-  const message = `${shown(word)} is cut off from the value of ${shown(option)} by a space; put that into double quotes: ${shown(`${option} ${name}"${text}"`)}`
+  if (/^\w+=./.test(word)) {
+    const message = `${shown(word)} stands without its option; write ${shown(`${option} ${written.raws[place] ?? word}`)}`
+    return { code: "invalid_option", option, message }
+  }
+  const value = written.words.slice(place - 1, endOfValue(place, written)).join(" ")
+  const [, name = "", text = value] = /^([\w:-]+) ?= ?(.+)$/s.exec(value) ?? []
+  const message = `${shown(word)} is cut off from the value of ${shown(option)} by a space; put that into double quotes: ${shown(`${option} ${name}${name && "="}"${text}"`)}`
   return { code: "invalid_option", option, message }
 }
 
@@ -145,6 +154,10 @@ const UNITS = new Map([
   ["mbps", "M"],
   ["mbit", "M"],
   ["mb", "M"],
+  ["kb/s", "k"],
+  ["kbit/s", "k"],
+  ["mb/s", "M"],
+  ["mbit/s", "M"],
 ])
 
 function nameOf(word: string): string {

@@ -29,7 +29,8 @@ async function ffmpeg(words: readonly string[]) {
 }
 
 async function works(line: string): Promise<boolean> {
-  return await ffmpeg(line.split(" ")).then(
+  const words = line.replaceAll("{{in_1}}", "in_1.mp4").split(" ")
+  return await ffmpeg(words).then(
     () => true,
     () => false,
   )
@@ -57,6 +58,12 @@ const FAILING = [
   "-i in_*.png out.mp4",
   "-i %1 out.mp4",
   "-i %1.mp4 out.mp4",
+  "-i {{in_1}} -map {{in_1}}:v out.mp4",
+  "-i {{in_1}} -map {{in_1}} out.mp4",
+  "-i {{in_1}} -map in_1:v out.mp4",
+  "-i [{{in_1}}] out.mp4",
+  "-i ({{in_1}}) out.mp4",
+  "-i {{in_1}}, out.mp4",
 ]
 
 const WORKING = [

@@ -10,6 +10,7 @@ export const SLIPS_OF_GRAPHS: Slip[] = [
   ["-i {{in_1}} -vf width=1280:height=720 {{out_1}}", "filter_error", "`-vf scale=width=1280"],
   ['-i {{in_1}} -vf "scale(1280,720)" {{out_1}}', "filter_error", "write `-vf scale=1280:720`"],
   ["-i {{in_1}} -vf scale==1280:720 {{out_1}}", "filter_error", "write `-vf scale=1280:720`"],
+  ["-i {{in_1}} -vf scale=1280:auto {{out_1}}", "filter_error", "write `-vf scale=1280:-2`"],
   ["-i {{in_1}} -vf scale=w=1280,h=720 {{out_1}}", "filter_error", "scale=w=1280:h=720"],
   ['-i {{in_1}} -vf "scale=1280:720 fps=30" {{out_1}}', "filter_error", "scale=1280:720,fps=30"],
   ['-i {{in_1}} -vf "hflip vflip" {{out_1}}', "filter_error", "write `-vf hflip,vflip`"],

@@ -30,6 +30,20 @@ export const SLIPS_OF_OPTIONS: Slip[] = [
   ["-i {{in_1}} -loudnorm {{out_1}}", "invalid_option", "write `-af loudnorm`"],
   ["-i {{in_1}} -overlay 10:10 {{out_1}}", "invalid_option", "`-filter_complex`"],
   ["-i {{in_1}} -mute {{out_1}}", "invalid_option", "write `-an`"],
+  ["-i {{in_1}} -size 8M {{out_1}}", "invalid_option", "write `-fs 8M`"],
+  ["-i {{in_1}} -target_size 8M {{out_1}}", "invalid_option", "write `-fs 8M`"],
+  ["-i {{in_1}} -compress {{out_1}}", "invalid_option", "write `-crf 28`"],
+  ["-i {{in_1}} -subtitles {{in_2}} {{out_1}}", "invalid_option", "`-vf subtitles={{in_2}}`"],
+  ["-i {{in_1}} -watermark {{in_pic}} {{out_1}}", "invalid_option", "overlay"],
+  ["-i {{in_1}} -trim 5:10 {{out_1}}", "invalid_option", "write `-ss 5 -to 10`"],
+  ["-i {{in_1}} -gif {{out_1}}", "invalid_option", "write `-f gif`"],
+  ["-i {{in_1}} -qv 2 {{out_1}}", "invalid_option", "write `-q:v 2`"],
+  // Streams and sources
+  ["-i {{in_1}} -map {{in_1}}:v {{out_1}}", "stream_not_found", "write `-map 0:v`"],
+  ['-i {{in_1}} -map 0:v "0:a" {{out_1}}', "invalid_option", "write `-map 0:a`"],
+  ["-i testsrc -t 5 {{out_1}}", "unknown_key", "write `-f lavfi -i testsrc`"],
+  ["-i color=black:s=100x100 -t 5 {{out_1}}", "unknown_key", "`-f lavfi -i color=black"],
+  ["-f lavfi color=black -t 5 {{out_1}}", "missing_value", "write `-i color=black`"],
   // Values that are missing
   [
     "-i {{in_1}} -acodec copy -vcodec {{out_1}}",
