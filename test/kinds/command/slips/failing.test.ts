@@ -6,9 +6,15 @@ import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { mediaTools } from "../../../../scripts/local/media-tools.ts"
 import { COMMAND_TERMS } from "../../../../src/kinds/command/policy/terms.ts"
+import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
+import { openFacts } from "../../../../src/kinds/command/facts/known.ts"
+import { splitWords } from "../../../../src/kinds/command/lines.ts"
 import { failingFiles } from "../../../../src/kinds/command/slips/file-slips.ts"
+import { mendGraph } from "../../../../src/kinds/command/slips/mended-graphs.ts"
+import { SLIPS_OF_GRAPHS } from "./graphs-and-names.ts"
 
 const run = promisify(execFile)
+const known = openFacts(image)
 const RUN_MS_MAX = 60_000
 let folder: string
 
@@ -34,6 +40,20 @@ async function works(line: string): Promise<boolean> {
     () => true,
     () => false,
   )
+}
+
+/** A line as it was meant: with its graph as a mend writes it; null where none does. */
+function mendedLine(line: string): string[] | null {
+  const split = splitWords(line)
+  if ("error" in split) throw new Error(split.error)
+  const { words, raws } = split
+  const place = words.findIndex((word) => /^-[va]f$/.test(word))
+  const [option = "", graph = ""] = words.slice(place, place + 2)
+  const given = { inputKeys: ["in_1"], outputKeys: ["out_1"], terms: COMMAND_TERMS, known }
+  const told = mendGraph({ option, graph }, { words, raws, ...given })
+  const written = /`(.+)`$/.exec(told ?? "")?.[1]
+  const mended = written === undefined ? null : splitWords(written)
+  return mended && "words" in mended ? ["-i", "in_1.mp4", ...mended.words, "out.mp4"] : null
 }
 
 function isRefused(line: string): boolean {
@@ -86,4 +106,14 @@ describe("files that can be are not", () => {
   test.for(WORKING)("%s", async (line) => {
     expect([isRefused(line), await works(line)]).toEqual([false, true])
   })
+})
+
+test("what a graph is told to be, ffmpeg takes", async () => {
+  const mended = SLIPS_OF_GRAPHS.flatMap(([line, code]) => {
+    // A text needs fonts, which a machine need not have.
+    const words = code === "filter_error" && !line.includes("drawtext") ? mendedLine(line) : null
+    return words ? [words] : []
+  })
+  expect(mended.length).toBeGreaterThan(15)
+  for (const words of mended) await ffmpeg(words)
 })
