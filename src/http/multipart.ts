@@ -40,7 +40,7 @@ export async function receiveMultipart(
     if (event.kind === "file") {
       if (file) throw unprocessable("file", TWO_FILES)
       if (event.name !== "file") {
-        const message = `there is no such file field; did you mean \`file\`, as in ${curlOf(c)}?`
+        const message = `there is no such file field; did you mean \`file\`? As in ${curlOf(c)}`
         throw unprocessable(event.name || "body", message)
       }
       const name = fileNameOf(event.fileName)
@@ -85,9 +85,9 @@ function bodyOf(c: AppContext, fileBytesMax: number): BodyReader {
   return body
 }
 
-/** A line for a shell that sends a file as this path takes it. */
+/** A line for a shell that sends a file as this path takes it, in backticks. */
 export function curlOf(c: AppContext): string {
-  return `curl -H "X-API-KEY: $KEY" -F file=@film.mp4 ${publicOrigin(c)}${c.req.path}`
+  return `\`curl -H "X-API-KEY: $KEY" -F file=@film.mp4 ${publicOrigin(c)}${c.req.path}\``
 }
 
 function announcedBytes(c: AppContext): number | null {

@@ -38,6 +38,7 @@ const OTHER_PATHS: Record<string, string> = {
   ready: "/health",
   tokens: "/keys",
   "api-keys": "/keys",
+  webhook: "/webhooks/deliveries",
   webhooks: "/webhooks/deliveries",
   deliveries: "/webhooks/deliveries",
   "swagger.json": "/openapi.json",
@@ -84,6 +85,13 @@ function otherPath(words: readonly string[], templates: readonly string[]): stri
   if (other === undefined) {
     const isRecord =
       words.length === 3 && /^(?:status|state|result|results|info|details)$/i.test(words[2] ?? "")
+    if (
+      words.length === 3 &&
+      /^logs?$/i.test(words[2] ?? "") &&
+      templates.includes(`/${room}/{id}`)
+    ) {
+      return `/jobs/${id}/log`
+    }
     return isRecord && templates.includes(`/${room}/{id}`) ? `/${room}/${id}` : null
   }
   if (words.length === 1) return other

@@ -13,6 +13,8 @@ const KEPT = ["expires_in", "expires_at"] as const
 export const OTHER_NAMES: Record<string, readonly string[]> = {
   input: ["input_files", "inputs", "source", "file_url", "url"],
   inputs: ["input_files", "source", "file_url", "url"],
+  inputfiles: ["inputs", "source", "file_url", "url"],
+  outputfiles: ["output_filename", "outputs"],
   infile: ["input_files", "inputs"],
   infiles: ["input_files", "inputs"],
   files: ["input_files", "inputs", "file_url"],

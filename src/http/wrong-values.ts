@@ -77,9 +77,11 @@ function meantValue(issue: z.core.$ZodIssue, value: unknown): string | null {
   if (issue.expected === "string") return asText(issue.message, value)
   if (issue.expected === "number" || issue.expected === "int") return asNumber(issue.message, value)
   if (issue.expected === "boolean") return asBoolean(value)
-  if (issue.expected === "array") return Array.isArray(value) ? null : write([value])
-  return asObject(value)
+  return issue.expected === "array" ? asList(value) : asObject(value)
 }
+
+/** Of shorter words one letter is too much of them: `mkv` is no slip of `mov`. */
+const NEAR_LENGTH_MIN = 4
 
 function nearValue(values: readonly unknown[], value: unknown): string | null {
   if (typeof value !== "string" && typeof value !== "number") return null
@@ -93,7 +95,7 @@ function nearValue(values: readonly unknown[], value: unknown): string | null {
     names.find((name) => name.toLowerCase() === plain) ??
     other.find((name) => names.includes(name)) ??
     names.find((name) => name === `${plain}p` || `.${name}` === plain) ??
-    nearestName(plain, names)
+    (plain.length < NEAR_LENGTH_MIN ? null : nearestName(plain, names))
   return near === null ? null : `did you mean \`${near}\`?`
 }
 
@@ -107,16 +109,48 @@ function asText(message: string, value: unknown): string | null {
   if (typeof value === "number" || typeof value === "boolean") {
     return message === "expected a text" ? write(`${value}`) : `it is ${value}`
   }
-  const inner: unknown[] = Object.values(value ?? {})
-  const [only] = inner
-  if (inner.length === 1 && typeof only === "string") return `write the text alone: ${shown(only)}`
-  return `it is ${Array.isArray(value) ? "a list" : "an object"}`
+  if (Array.isArray(value)) return asOneText(value)
+  const fields: [string, unknown][] = Object.entries(value ?? {})
+  const only = fields.length === 1 ? fields[0] : undefined
+  const [name, text] = only ?? ["", null]
+  return ADDRESS_NAME.test(name) && typeof text === "string" ? alone(text) : "it is an object"
+}
+
+/** What a field that holds an address, or the id of a file, is called. */
+const ADDRESS_NAME = /^(?:.*ur[il]|href|src|link|(?:file_?)?(?:id|path))$/i
+
+function asOneText(items: unknown[]): string {
+  const words = items.flatMap((each) => (typeof each === "string" ? [each] : []))
+  const [only = "", ...others] = words
+  if (words.length !== items.length || words.length === 0) return "it is a list"
+  if (others.length === 0) return alone(only)
+  const quoted = words.map((word) => (/\s/.test(word) ? `'${word}'` : word))
+  return `it is a list; as one text it is ${shown(quoted.join(" "))}`
+}
+
+function alone(text: string): string {
+  return `write the text alone: ${shown(text)}`
+}
+
+/** A list of the one thing that was given, or of what stands under numbered names. */
+function asList(value: unknown): string {
+  if (typeof value === "boolean") return `it is ${value}`
+  if (typeof value !== "object" || value === null) return write([value])
+  const isNumbered = Object.keys(value).every((name) => /\d$/.test(name))
+  return write(isNumbered ? Object.values(value) : [value])
 }
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
 function asNumber(message: string, value: unknown): string | null {
   if (typeof value !== "string") return null
+  const [, amount = "", named = ""] = /^\s*(-?[\d.]+)\s*([a-z]+)\s*$/i.exec(value) ?? []
+  if (named !== "" && message.includes(`(${named.toUpperCase()})`)) return write(Number(amount))
+  const clock = /^(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$/.exec(value.trim())
+  if (clock && message.includes("seconds")) {
+    const [, hours = "0", minutes = "0", seconds = "0"] = clock
+    return write(Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds))
+  }
   const number = value.trim() === "" ? Number.NaN : Number(value)
   const isWhole = Number.isInteger(number) || !message.includes("whole")
   if (Number.isFinite(number)) return isWhole ? `${write(number)}, without quotes` : null
@@ -135,7 +169,7 @@ function asBoolean(value: unknown): string | null {
 /** A list, or an object that was made a text before the body was. */
 function asObject(value: unknown): string | null {
   if (Array.isArray(value)) return "it is a list"
-  if (typeof value !== "string") return null
+  if (typeof value !== "string") return `it is ${JSON.stringify(value)}`
   return /^\s*\{/.test(value) ? "write it as an object, and not as JSON in a text" : "it is a text"
 }
 

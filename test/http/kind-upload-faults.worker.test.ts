@@ -126,7 +126,7 @@ describe("a create with a file that is refused", () => {
     const answer = await caller.call("/normalize", { method: "POST", body: "{}", headers })
     expect(answer.status).toBe(415)
     expect((await readProblem(answer)).detail).toBe(
-      'Send the body as application/json, or a file as multipart/form-data: curl -H "X-API-KEY: $KEY" -F file=@film.mp4 https://lathe.test/v1/normalize',
+      'Send the body as application/json, or a file as multipart/form-data: `curl -H "X-API-KEY: $KEY" -F file=@film.mp4 https://lathe.test/v1/normalize`',
     )
   })
 

@@ -12,6 +12,9 @@ import type { RenditionCodec, RenditionContainer } from "../../contract/tasks/re
 
 const EXPECTED_RATE = `expected a whole number from ${BITRATE_KBPS_MIN} to ${BITRATE_KBPS_MAX}`
 
+const EXPECTED_RENDITIONS =
+  'expected an array of renditions, as `[{"codec": "h264", "resolution": "720p"}]`'
+
 const outputRendition = z
   .strictObject(
     {
@@ -44,7 +47,7 @@ const outputRendition = z
 /** The fields that say which renditions to make. */
 export const renditionFields = {
   outputs: z
-    .array(outputRendition, "expected an array of renditions")
+    .array(outputRendition, EXPECTED_RENDITIONS)
     .min(1, "expected at least one rendition")
     .max(RENDITIONS_MAX, `expected at most ${RENDITIONS_MAX} renditions`)
     .meta({ description: "The renditions to make; the Job's outputs are in the same order." }),

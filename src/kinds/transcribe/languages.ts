@@ -1,4 +1,4 @@
-import { WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
+import { languageTag, WHISPER_LANGUAGES } from "../../contract/whisper-languages.ts"
 
 export const AUTO = "auto"
 export const LANGUAGE_LENGTH_MAX = 100
@@ -27,10 +27,25 @@ const EXTENDED = /^(?<language>[a-z]{2,3})-(?:[a-z]{3}-)?(?<extended>[a-z]{3}(?:
 export function readLanguage(text: string): SpokenLanguage | { error: string } {
   const { language = "", extended = text } = EXTENDED.exec(text)?.groups ?? {}
   const tag = canonicalTag(extended)
-  if (tag === null) return { error: EXPECTED }
+  if (tag === null) {
+    const meant = canonicalTag(text.replaceAll("_", "-"))
+    const isMeant = text.includes("_") && meant !== null && whisperCode(meant) !== null
+    return { error: isMeant ? `${EXPECTED}; did you mean \`${meant}\`?` : EXPECTED }
+  }
   const code = whisperCode(tag) ?? whisperCode(canonicalTag(language) ?? "")
   if (code !== null) return { tag, code }
+  const named = codeOfName(text)
+  if (named !== null) return { error: `${EXPECTED}; did you mean \`${named}\`?` }
   return { error: `${EXPECTED}, and "${tag}" is none that whisper knows` }
+}
+
+/** The tag of a language that is called by its English name; null where none is. */
+function codeOfName(text: string): string | null {
+  const names = new Intl.DisplayNames("en", { type: "language" })
+  const code = WHISPER_LANGUAGES.find((each) => {
+    return names.of(each)?.toLowerCase() === text.toLowerCase()
+  })
+  return code === undefined ? null : languageTag(code)
 }
 
 /** Whether a request leaves it to whisper which language is spoken. */

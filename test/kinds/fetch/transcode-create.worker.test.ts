@@ -144,7 +144,7 @@ describe("a body of POST /fetch in the Job form", () => {
   it.each<[RegExp, unknown, Body]>([
     [/^transcode: expected an object of fields; it is null$/, null, {}],
     [/^transcode: expected an object of fields; it is a text$/, "480p", {}],
-    [/^transcode\.outputs: it is missing: expected an array of renditions$/, {}, {}],
+    [/^transcode\.outputs: expected an array of renditions, as `/, {}, {}],
     [/^transcode\.outputs: expected at least one rendition$/, { outputs: [] }, {}],
     [/^transcode\.outputs\.0\.container: expected mp4 or webm/, withContainer("vp9", "mov"), {}],
     [/^transcode\.nonsense: there is no such field/, { outputs: OUTPUTS, nonsense: 1 }, {}],

@@ -43,21 +43,24 @@ describe("a language tag", () => {
   })
 
   it.each([
-    "",
-    "e",
-    "en_US",
-    "en-",
-    "-en",
-    "en US",
-    "x-mine",
-    "english language",
-    "en-US-US-US",
-    "ü",
-  ])("that is malformed, as %j, says what is expected", (text) => {
+    ["en_US", "en-US"],
+    ["english", "en"],
+    ["German", "de"],
+    ["Javanese", "jv"],
+  ])("that is written as %s was meant as %s", (text, tag) => {
     expect(readLanguage(text)).toEqual({
-      error: "expected a language such as en or pt-BR (BCP-47), or auto",
+      error: `expected a language such as en or pt-BR (BCP-47), or auto; did you mean \`${tag}\`?`,
     })
   })
+
+  it.each(["", "e", "en-", "-en", "en US", "x-mine", "english language", "en-US-US-US", "ü"])(
+    "that is malformed, as %j, says what is expected",
+    (text) => {
+      expect(readLanguage(text)).toEqual({
+        error: "expected a language such as en or pt-BR (BCP-47), or auto",
+      })
+    },
+  )
 
   it.each(["tlh", "und", "mul", "gsw", "klingon", "ckb", "xx-US"])(
     "that whisper does not know, as %s, says so",

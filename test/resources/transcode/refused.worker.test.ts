@@ -47,8 +47,8 @@ describe("a body of POST /transcode that cannot be used", () => {
     [/^source: .*public host/, { source: "http://127.0.0.1/a.mp4" }],
     [/^source: /, { source: "ftp://a.example/a.mp4" }],
     [/^source: /, { source: `https://a.example/${"x".repeat(8192)}` }],
-    [/^outputs: it is missing: expected an array of renditions$/, { outputs: undefined }],
-    [/^outputs: expected an array of renditions; write `\[\{"codec":"h264"/, { outputs: OUTPUT }],
+    [/^outputs: expected an array of renditions, as `/, { outputs: undefined }],
+    [/^outputs: expected an array of renditions, as `\[\{"codec"/, { outputs: OUTPUT }],
     [/^outputs: expected at least one rendition$/, { outputs: [] }],
     [/^outputs: expected at most 32 renditions$/, { outputs: many }],
     [/^outputs\.0: expected an object of fields; it is a text$/, { outputs: ["480p"] }],
@@ -65,10 +65,7 @@ describe("a body of POST /transcode that cannot be used", () => {
       /^outputs\.0\.resolution: it is missing: expected one of/,
       withOutput({ resolution: undefined }),
     ],
-    [
-      /^outputs\.0\.container: expected one of mp4, webm, mov(?:; did you mean `mov`\?)?$/,
-      withOutput({ container: "mkv" }),
-    ],
+    [/^outputs\.0\.container: expected one of mp4, webm, mov$/, withOutput({ container: "mkv" })],
     [/^outputs\.0\.container: expected one of/, withOutput({ container: null })],
     ...[99, 200_001, 1500.5, "1500", 0, -1, null].map((rate): [RegExp, Body] => [
       /^outputs\.0\.bitrate_kbps: expected a whole number from 100 to 200000(?:; (?:write `1500`, without quotes|it is null))?$/,
