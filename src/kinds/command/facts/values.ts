@@ -138,7 +138,7 @@ export function expectedTime(value: string): string | null {
   const plain = value.replace(/^-/, "")
   const isClock = !/:[6-9]\d/.test(plain) && !/^[6-9]\d:\d+(?:\.\d*)?$/.test(plain)
   if (isClock && parseTime(plain) !== null) return null
-  return /^\s|:.*[mu]s$/.test(value) ? null : "expected a time, as 90, 1.5, 500ms or 00:01:30"
+  return /^\s|:[^:\n]*[mu]s$/.test(value) ? null : "expected a time, as 90, 1.5, 500ms or 00:01:30"
 }
 
 function expectedLayout(value: string, known: Known): string | null {

@@ -71,3 +71,8 @@ function listOf(length: number, word: string, between: string): string {
     (_, place) => `${word}${place}${word.includes("[") ? "]" : ""}`,
   ).join(between)
 }
+
+test("a value of very many parts is read once", () => {
+  const { faults } = judgeMany(() => `-t ${"1:".repeat(30_000)}`, 1)
+  expect(faults).toHaveLength(COMMANDS)
+})
