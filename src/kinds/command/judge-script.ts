@@ -102,6 +102,8 @@ type Judging = {
   areNamed: boolean
 }
 
+const TOO_MANY = new Set<Refusal["code"]>(["too_many_inputs", "too_many_outputs"])
+
 /** What the policy refuses, and else what ffmpeg itself would. */
 function refusals(
   words: readonly string[],
@@ -122,6 +124,8 @@ function refusals(
       insteadOfAbsent: (name, use) => insteadOfAbsent(name, use, { terms, found, words }),
     }),
   })
+  // Of as many files, each would be judged by all others.
+  if (refused.some(({ code }) => TOO_MANY.has(code))) return refused
   // Placeholders of keys that nobody declared stand in the words as they are.
   if (!ffmpeg || words.some((word) => /\{\{/.test(word) && named.includes(word))) return refused
   const probes = found.flatMap(({ key, file }) =>

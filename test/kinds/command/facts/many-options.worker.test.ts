@@ -50,7 +50,7 @@ describe("commands with very many options", () => {
     ["lists", (place) => `-disposition:${place} defaulx`],
     ["streams", (place) => `-map ${place + 1}:a`],
     ["keys", (place) => `-metadata a={{in_x${place}}}`],
-    ["formats", (place) => `-f wax${place} o${place}.wav`, 900],
+    ["formats", (place) => `-f wax${place} o${place}.wav`, 60],
     ["filters", (place) => `-af ${"anulx,".repeat(20)}anulx${place}`, 300],
     ["filters of one graph", () => `-af ${listOf(4000, "anulx", ",")}`, 1],
     [
@@ -75,4 +75,10 @@ function listOf(length: number, word: string, between: string): string {
 test("a value of very many parts is read once", () => {
   const { faults } = judgeMany(() => `-t ${"1:".repeat(30_000)}`, 1)
   expect(faults).toHaveLength(COMMANDS)
+})
+
+test("what has more files than a command may have is not judged by what ffmpeg knows", () => {
+  const { faults, asked } = judgeMany((place) => `-c:a nosuch o${place}.wav`, 600)
+  expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(["too_many_outputs"]))
+  expect(asked("encoders")).toBe(0)
 })
