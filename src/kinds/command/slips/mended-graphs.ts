@@ -15,10 +15,6 @@ type Mend = { why: string; mend: (graph: string, known: Known) => string }
 /** What people write in graphs, and what they mean: the first that makes a graph right is told. */
 const MENDS: readonly Mend[] = [
   {
-    why: "a unit stands right behind its number",
-    mend: (graph) => graph.replace(/(\d) dB\b/gi, "$1dB"),
-  },
-  {
     why: "there is no percent sign in numbers",
     mend: (graph) =>
       graph.replace(/(?<=[=:])(\d+)%(?=$|[:,;[])/g, (_, percent: string) =>

@@ -27,7 +27,6 @@ export const SLIPS_OF_GRAPHS: Slip[] = [
     "'Hello, World'",
   ],
   ["-i {{in_1}} -af volume=150% {{out_1}}", "filter_error", "write `-af volume=1.5`"],
-  ['-i {{in_1}} -af "volume=+3 dB" {{out_1}}', "filter_error", "write `-af volume=+3dB`"],
   ['-i {{in_1}} -af "volume 2" {{out_1}}', "filter_error", "write `-af volume=2`"],
   ["-i {{in_1}} -af normalize {{out_1}}", "filter_error", "`loudnorm`"],
   ["-i {{in_1}} -af fade=in {{out_1}}", "filter_error", "`afade`"],
