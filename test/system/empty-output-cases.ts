@@ -6,7 +6,8 @@ const UNJUDGED = "-stream_loop 0"
 
 const PAST_END = `ffmpeg ${UNJUDGED} -ss 500 -i in_1`
 const SELECT_NOTHING = "ffmpeg -i in_1 -vf select=0 -af aselect=0"
-const NO_TIME = "ffmpeg -i in_1 -to 0"
+/** Less than a microsecond is 0 to ffmpeg, and not to the judge at create. */
+const NO_TIME = "ffmpeg -i in_1 -t 0.0000001"
 const COPY_PAST_END = `ffmpeg ${UNJUDGED} -i in_1 -ss 500 -c copy`
 
 /** Names of outputs and what else their muxers need; one for every way to write a header. */
