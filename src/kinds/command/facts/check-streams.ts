@@ -27,7 +27,8 @@ export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
     }),
   )
   const unread = maps.flatMap(({ option, asked, shown }) => {
-    if (READ_MAP.test(asked)) return []
+    // Names of files are told of elsewhere.
+    if (READ_MAP.test(asked) || !/^(?:\d|[a-z]+$)/i.test(asked)) return []
     const message = `${option}: ${quote(shown)} names no streams; write the number of the input, and v, a or s with a number if need be, as 0:v or 0:a:1`
     return [{ code: "invalid_option" as const, option, message }]
   })
