@@ -1,6 +1,5 @@
 import { z } from "zod"
 import { isS3Url } from "../contract/s3-url.ts"
-import { readWebUrl } from "../contract/user-url.ts"
 import type { Fault } from "../faults.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import { isFinal } from "../storage/schema/states.ts"
@@ -28,7 +27,9 @@ export function readReference(text: string, origin: string): Reference {
   const byId = /^svc_id:\/\/([^/?#]+)\/?$/i.exec(text)?.[1]
   if (byId !== undefined && isId(byId)) return { fileId: byId.toLowerCase() }
   if (isS3Url(text)) return { url: text }
-  const url = readWebUrl(text)
+  const parsed = URL.parse(text)
+  // What only looks like a URL of the web is judged, and refused, as one.
+  const url = parsed && /^https?:$/.test(parsed.protocol) ? parsed : null
   if (url && !isOwnUrl(url, origin)) return { url: text }
   return (url && readOwn(url)) ?? { error: describeAddress(text, { use: "input", origin }) }
 }

@@ -15,7 +15,7 @@ const FLOWS = 30
  * What an upload, a command and a webhook leave, in bytes of cells. Of so few flows many pages are not
  * full; with four hundred of one account the whole pages are a twentieth more.
  */
-const BYTES_MAX = 3_850
+const BYTES_MAX = 3_950
 /** What ffprobe says of the film is at least as long, and of what the command makes of it, too. */
 const PROBE_LENGTH_MIN = 3_000
 
