@@ -22,6 +22,7 @@ import { openArrivals } from "./arrivals.ts"
 import { cancelJobsOfDeleted } from "./cancel-deleted.ts"
 import { openChecks } from "./checks.ts"
 import { dispatchTask } from "./dispatch-task.ts"
+import { openGathering } from "./gather.ts"
 import { openJobNotes } from "./job-notes.ts"
 import { openLeaseClock } from "./lease-clock.ts"
 import { openNextAlarm } from "./next-alarm.ts"
@@ -59,7 +60,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   readonly #nextAlarm: ReturnType<typeof openNextAlarm>
   readonly #walks = openWalks(this.#queue)
   readonly #checks: ReturnType<typeof openChecks>
-  readonly #arrive: ReturnType<typeof openArrivals>
+  readonly #gather = openGathering<TaskMessage[]>()
+  readonly #arrivals = openArrivals({ queue: this.#queue, left: this.#left, notes: this.#notes })
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -74,20 +76,10 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       remove: (id, killed) => this.#remove(id, killed),
       onReconciled: (accountId) => this.#reconciled(accountId),
     })
-    this.#arrive = openArrivals(this.#queue, {
-      left: this.#left,
-      notes: this.#notes,
-      nextAlarm: this.#nextAlarm,
-      onQueued: (accountId, blocked) => {
-        // What a blocked task waits for may have come while the call was on its way.
-        const looked = this.#checks.look(accountId, blocked, true)
-        this.#inBackground(looked.then(() => this.#pump(accountId)))
-      },
-    })
   }
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
-    await this.#arrive({ accountId, tasks })
+    await this.#gather(tasks, (calls) => this.#enqueue(accountId, calls))
   }
 
   async renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean> {
@@ -190,6 +182,18 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     this.#notes.noteLater(accountId)
     this.#queue.flush()
     await this.#nextAlarm.armNext(accountId)
+  }
+
+  /** Queues what calls brought that came at once, with one wait for the disk. */
+  async #enqueue(accountId: string, calls: readonly TaskMessage[][]): Promise<void> {
+    const open = this.#arrivals.find(calls)
+    if (open.length === 0) return
+    await this.#nextAlarm.armSoon(accountId)
+    const blocked = this.#arrivals.queue(open)
+    this.#notes.noteLater(accountId)
+    // What a blocked task waits for may have come while the call was on its way.
+    const looked = this.#checks.look(accountId, blocked, true)
+    this.#inBackground(looked.then(() => this.#pump(accountId)))
   }
 
   /** Requests slots and starts what gets one; nobody waits for a pool that has to end a container. */

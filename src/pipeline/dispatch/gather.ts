@@ -1,20 +1,22 @@
+/** Deals with some items together, by what each call says does so. */
+export type Gathering<Item> = (
+  item: Item,
+  work: (items: readonly Item[]) => Promise<void>,
+) => Promise<void>
+
 /**
- * Has what comes in one round of the event loop dealt with together, so that an object waits for the disk
- * once for all of it. Each call fails where `work` does.
+ * Has what comes in one round of the event loop dealt with together, by the first one's work, so that an
+ * object waits for the disk once for all of it. Each call fails where that does.
  */
-export function gatherCalls<Item>(
-  work: (items: Item[]) => Promise<void>,
-): (item: Item) => Promise<void> {
+export function openGathering<Item>(): Gathering<Item> {
   const gathered: Item[] = []
   let done: Promise<void> | null = null
-  async function workTogether(): Promise<void> {
-    await scheduler.wait(0)
-    done = null
-    await work(gathered.splice(0))
-  }
-  return async (item) => {
+  return async (item, work) => {
     gathered.push(item)
-    done ??= workTogether()
+    done ??= scheduler.wait(0).then(async () => {
+      done = null
+      await work(gathered.splice(0))
+    })
     await done
   }
 }

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest"
-import { gatherCalls } from "../../../src/pipeline/dispatch/gather.ts"
+import { openGathering } from "../../../src/pipeline/dispatch/gather.ts"
 
 test("calls that come at once are dealt with together, and each waits for that", async () => {
   const done: number[][] = []
   let isDone = false
-  const call = gatherCalls<number>(async (items) => {
-    await scheduler.wait(5)
-    done.push(items)
-    isDone = true
-  })
+  const gather = openGathering<number>()
   const seen = [1, 2, 3].map(async (item) => {
-    await call(item)
+    await gather(item, async (items) => {
+      await scheduler.wait(5)
+      done.push([...items])
+      isDone = true
+    })
     return isDone
   })
   expect(await Promise.all(seen)).toEqual([true, true, true])
@@ -19,10 +19,13 @@ test("calls that come at once are dealt with together, and each waits for that",
 
 test("a call that comes during the work is dealt with by the next one", async () => {
   const done: number[][] = []
-  const call = gatherCalls<number>(async (items) => {
-    done.push(items)
-    await scheduler.wait(20)
-  })
+  const gather = openGathering<number>()
+  async function call(item: number): Promise<void> {
+    await gather(item, async (items) => {
+      done.push([...items])
+      await scheduler.wait(20)
+    })
+  }
   const first = call(1)
   await scheduler.wait(5)
   await Promise.all([first, call(2), call(3)])
@@ -31,10 +34,13 @@ test("a call that comes during the work is dealt with by the next one", async ()
 
 test("every call fails where the work does, and the next is done", async () => {
   let times = 0
-  const call = gatherCalls<number>(async () => {
-    times += 1
-    if (times === 1) throw new Error("the disk is gone")
-  })
+  const gather = openGathering<number>()
+  async function call(item: number): Promise<void> {
+    await gather(item, async () => {
+      times += 1
+      if (times === 1) throw new Error("the disk is gone")
+    })
+  }
   const failed = await Promise.allSettled([call(1), call(2)])
   expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"])
   await call(3)
