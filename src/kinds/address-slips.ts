@@ -116,7 +116,7 @@ function idIn(text: string): string | null {
   if (digits !== undefined) {
     return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5").toLowerCase()
   }
-  const word = /^(?:\{|(?:svc[-_]?id|file|file_?id|id|lathe|uuid)[:=]\/*)?([^{}/?#]*)/i.exec(
+  const word = /^(?:\{|(?:svc(?:[-_]?id)?|file|file_?id|id|lathe|uuid)[:=]\/*)?([^{}/?#]*)/i.exec(
     text,
   )?.[1]
   return word !== undefined && isId(word) ? word.toLowerCase() : null

@@ -3,6 +3,7 @@ import { didYouMean } from "../../../suggest.ts"
 import { kindOfFilterOption, reasonAgainstFilter } from "../policy/filters.ts"
 import { quote } from "../policy/refusal.ts"
 import { wrongExpression } from "./expressions.ts"
+import type { Medium } from "./codecs.ts"
 import type { ChainFilter } from "./graph.ts"
 import { lackOf } from "./filter-needs.ts"
 import { findOption } from "./known.ts"
@@ -11,19 +12,19 @@ import { meant, usualFilterOption } from "./usual-names.ts"
 import { expectedInstead } from "./values.ts"
 
 /** What no ffmpeg would take of a filter of a graph: sentences. */
-export function checkFilter(filter: ChainFilter, known: Known): string[] {
+export function checkFilter(filter: ChainFilter, known: Known, medium: Medium | null): string[] {
   const { name } = filter
   if (reasonAgainstFilter(name)) return []
   const entry = known.find("filters", name)
-  if (!entry) return [describeUnknown(name, known)]
+  if (!entry) return [describeUnknown(name, known, medium)]
   const faults = checkOptions(filter, entry, known)
   const lack = faults.length === 0 ? lackOf(filter, entry) : null
   return [...faults, ...(lack === null ? [] : [lack])].map((each) => `the filter ${name}: ${each}`)
 }
 
-function describeUnknown(name: string, known: Known): string {
+function describeUnknown(name: string, known: Known, medium: Medium | null): string {
   const isOption = /^\w+$/.test(name) ? "" : "; escape , and ; within values as \\, and \\;"
-  const near = meant("filters", name, known.names("filters"))
+  const near = meant(medium === "A" ? "soundFilters" : "filters", name, known.names("filters"))
   return `there is no filter ${quote(name)}${near === "" ? isOption : near}`
 }
 

@@ -76,7 +76,9 @@ function checkGraph({ kind, medium, text }: Graph, known: Known): Checked {
   if (chains.length === 0) {
     return { faults: ["it is empty; write a filter, or leave the option out"], outputs: null }
   }
-  const faults = [...new Set(firstFaults(chains.flat(), (filter) => checkFilter(filter, known)))]
+  const faults = [
+    ...new Set(firstFaults(chains.flat(), (filter) => checkFilter(filter, known, medium))),
+  ]
   if (faults.length > 0) return { faults, outputs: null }
   const links = linkGraph(chains, known)
   if (!links) return { faults: [], outputs: null }
@@ -98,6 +100,10 @@ function describeShape(
   const wrong = [...inputs, ...outputs].find((end) => medium !== null && end.medium !== medium)
   if (!wrong || filters.length === 0) return null
   const { filter } = wrong
+  if (inputs[0]?.medium !== outputs[0]?.medium) {
+    const label = inputs[0]?.medium === "A" ? "[0:a]" : "[0:v]"
+    return `the filter ${filter} makes one medium of another; write it as -filter_complex "${label}${filter}=…"`
+  }
   if (wrong.medium === "A") return `the filter ${filter} is for sound; put it into -af`
   const ofSound = filter === "normalize" ? "loudnorm" : `a${filter}`
   const other = known.find("filters", ofSound) ? `; for sound there is \`${ofSound}\`` : ""

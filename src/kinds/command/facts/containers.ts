@@ -55,19 +55,19 @@ const MAKES: Record<string, string> = {
 /** What formats hold of a medium, of the codecs above: all that they do, and an encoder that fits. */
 const HOLDS: Record<string, Partial<Record<Medium, { codecs: string; instead: string }>>> = {
   webm: {
-    V: { codecs: "vp8 vp9 av1", instead: "use libvpx-vp9, or write an .mp4 or .mkv" },
-    A: { codecs: "opus vorbis", instead: "use libopus, or write an .mp4 or .mkv" },
+    V: { codecs: "vp8 vp9 av1", instead: "use libvpx-vp9, or write an .mkv" },
+    A: { codecs: "opus vorbis", instead: "use libopus, or write an .mkv" },
     S: { codecs: "webvtt", instead: "use webvtt, or write an .mkv" },
   },
   mp4: {
     V: {
       codecs: "h264 hevc vp9 av1 mpeg4 mpeg2video mjpeg png",
-      instead: "use libx264, or write a .mov or .mkv",
+      instead: "use libx264, or write an .mkv",
     },
     A: {
       // ffmpeg 5 has no PCM here, and ffmpeg 7 has.
       codecs: "aac mp3 opus vorbis flac ac3 alac mp2 pcm_s16le pcm_s24le",
-      instead: "use aac, or write a .mov or .mkv",
+      instead: "use aac, or write an .mkv",
     },
     S: { codecs: "mov_text dvd_subtitle", instead: "use mov_text, or write an .mkv" },
   },
@@ -75,11 +75,11 @@ const HOLDS: Record<string, Partial<Record<Medium, { codecs: string; instead: st
     V: {
       codecs:
         "h264 hevc av1 mpeg4 mpeg2video mjpeg prores theora gif ffv1 rawvideo huffyuv dnxhd png flv1",
-      instead: "use libx264, or write an .mp4 or .mkv",
+      instead: "use libx264, or write an .mkv",
     },
     A: {
       codecs: "aac mp3 vorbis ac3 alac mp2 pcm_s16le pcm_s24le wmav2",
-      instead: "use aac, or write an .mp4 or .mkv",
+      instead: "use aac, or write an .mkv",
     },
     S: { codecs: "mov_text", instead: "use mov_text, or write an .mkv" },
   },
@@ -105,20 +105,21 @@ const HOLDS: Record<string, Partial<Record<Medium, { codecs: string; instead: st
   wav: {
     A: {
       codecs: "aac mp3 vorbis flac ac3 mp2 pcm_s16le pcm_s24le wmav2",
-      instead: "use pcm_s16le, or write an .ogg, .m4a or .mka",
+      instead: "use pcm_s16le, or write an .mka",
     },
   },
   matroska: { S: { codecs: "subrip ass webvtt dvd_subtitle", instead: "use srt or ass" } },
+  ipod: { A: { codecs: "aac alac ac3", instead: "use aac, or write an .mka" } },
   gif: { V: { codecs: "gif", instead: "leave it out, or write an .mp4" } },
-  mp3: { A: { codecs: "mp3", instead: "use libmp3lame, or write an .m4a, .ogg or .mka" } },
-  adts: { A: { codecs: "aac", instead: "use aac, or write an .mp3 or .m4a" } },
-  flac: { A: { codecs: "flac", instead: "use flac, or write an .mp3 or .mka" } },
+  mp3: { A: { codecs: "mp3", instead: "use libmp3lame, or write an .mka" } },
+  adts: { A: { codecs: "aac", instead: "use aac, or write an .mka" } },
+  flac: { A: { codecs: "flac", instead: "use flac, or write an .mka" } },
   ogg: {
-    V: { codecs: "theora vp8", instead: "use libtheora, or write an .mp4 or .mkv" },
+    V: { codecs: "theora vp8", instead: "use libtheora, or write an .mkv" },
     A: { codecs: "vorbis opus flac", instead: "use libvorbis or libopus, or write an .mka" },
   },
   oga: { A: { codecs: "vorbis opus flac", instead: "use libvorbis or libopus, or write an .mka" } },
-  opus: { A: { codecs: "opus vorbis flac", instead: "use libopus, or write an .ogg or .mka" } },
+  opus: { A: { codecs: "opus vorbis flac", instead: "use libopus, or write an .mka" } },
   srt: { S: { codecs: "subrip", instead: "use srt" } },
   webvtt: { S: { codecs: "webvtt", instead: "use webvtt" } },
 }

@@ -59,15 +59,25 @@ function describeNothing({ file, muxer, isMapped }: Place): Refusal[] {
   const held = COVERED.test(muxer.name) ? (["A"] as const) : all
   if (held.length === 0 || (isMapped && !COVERED.test(muxer.name))) return []
   const media = held.map((medium) => NAMES[medium]).join(" or ")
-  const message = `the output ${quote(word)} is to hold ${media}, and no input has any; ${instead(muxer)}`
+  const message = `the output ${quote(word)} is to hold ${media}, and no input has any; ${instead(muxer, held)}`
   return [{ code: "stream_not_found", message }]
 }
 
-function instead({ name }: KnownEntry): string {
-  return /^(?:mp4|mov|ipod)$/.test(name)
-    ? "take an input that does, or for subtitles alone write -c:s mov_text"
-    : "take an input that does, or write another format, as .mp4, .mp3, .png or .srt"
+function instead({ name }: KnownEntry, held: readonly Medium[]): string {
+  if (/^(?:mp4|mov|ipod)$/.test(name)) {
+    return "take an input that does, or for subtitles alone write -c:s mov_text"
+  }
+  const others = EXTENSIONS.filter(([medium]) => !held.includes(medium))
+  const listed = others.map(([, extension]) => extension).join(", ")
+  return `take an input that does${listed === "" ? "" : `, or write another format, as ${listed}`}`
 }
+
+/** A usual name's end of what holds one medium alone. */
+const EXTENSIONS: readonly (readonly [Medium, string])[] = [
+  ["V", ".mp4 or .png for pictures"],
+  ["A", ".mp3 for sound"],
+  ["S", ".srt for subtitles"],
+]
 
 /** What keeps streams of one medium from their output. */
 function checkMedium(medium: Medium, streams: readonly TakenStream[], place: Place): Refusal[] {

@@ -12,6 +12,10 @@ const ENCODERS: Record<string, string> = {
   libvp9: "libvpx-vp9",
   svtav1: "libsvtav1",
   lame: "libmp3lame",
+  mp3lame: "libmp3lame",
+  "he-aac": "aac",
+  he_aac: "aac",
+  aac_he: "aac",
   libmp3: "libmp3lame",
   mp4a: "aac",
   libfdk_aac: "aac",
@@ -101,6 +105,10 @@ const FILTERS: Record<string, string> = {
   text: "drawtext",
   subtitle: "subtitles",
   denoise: "hqdn3d",
+  deinterlace: "yadif",
+  sepia: "colorchannelmixer=.393:.769:.189:0:.349:.686:.168:0:.272:.534:.131",
+  bw: "hue=s=0",
+  blackwhite: "hue=s=0",
   sharpen: "unsharp",
   stabilize: "deshake",
   tempo: "atempo",
@@ -163,7 +171,32 @@ export function usualFilterOption(filter: string, name: string): string | null {
   return Object.hasOwn(FILTER_OPTIONS, key) ? (FILTER_OPTIONS[key] ?? null) : null
 }
 
-const TABLES = { encoders: ENCODERS, decoders: DECODERS, formats: FORMATS, filters: FILTERS }
+/** The same of filters for sound. */
+const SOUND_FILTERS: Record<string, string> = {
+  ...FILTERS,
+  speed: "atempo=2",
+  slow: "atempo=0.5",
+  speedup: "atempo=2",
+  slowmo: "atempo=0.5",
+  denoise: "afftdn",
+  noisereduce: "afftdn",
+  fade: "afade",
+  fadein: "afade=t=in",
+  fadeout: "afade=t=out",
+  stereo: "aformat=channel_layouts=stereo",
+  cut: "atrim",
+  reverse: "areverse",
+  crossfade: "acrossfade",
+  rate: "aresample",
+}
+
+const TABLES = {
+  encoders: ENCODERS,
+  decoders: DECODERS,
+  formats: FORMATS,
+  filters: FILTERS,
+  soundFilters: SOUND_FILTERS,
+}
 
 /** `; did you mean X?` of a name that there is not: by what people say, else by the nearest one. */
 export function meant(kind: keyof typeof TABLES, word: string, names: Iterable<string>): string {

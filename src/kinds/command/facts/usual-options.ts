@@ -12,7 +12,9 @@ const NAMES: readonly (readonly [names: string, written: string])[] = [
   ["duration length dur time seconds", "-t *"],
   ["start begin from seek start_time starttime offset", "-ss *"],
   ["end until stop end_time endtime", "-to *"],
-  ["volume vol gain", "-af volume=*"],
+  ["volume gain", "-af volume=*"],
+  // It counted in parts of 256.
+  ["vol", "-af volume=*/256"],
   ["tempo", "-af atempo=*"],
   ["input in file infile", "-i *"],
   ["format container fmt type", "-f *"],

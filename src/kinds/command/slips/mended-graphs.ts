@@ -15,6 +15,30 @@ type Mend = { why: string; mend: (graph: string, known: Known) => string }
 /** What people write in graphs, and what they mean: the first that makes a graph right is told. */
 const MENDS: readonly Mend[] = [
   {
+    why: "a comma within an expression ends the filter unless quotes are around it",
+    mend: (graph) => (/['"\\]/.test(graph) ? graph : quoteCommas(graph)),
+  },
+  {
+    why: "a height alone is no size",
+    mend: (graph) => graph.replace(/\bscale=(?:-[12]:)?(\d{3,4})p(?=$|[,;[])/gi, "scale=-2:$1"),
+  },
+  {
+    why: "sizes are numbers of pixels, without a unit",
+    mend: (graph) => graph.replace(/(?<=[=:]-?)(\d+) ?px(?=$|[:,;[])/gi, "$1"),
+  },
+  {
+    why: "angles are in radians",
+    mend: (graph) =>
+      graph.replace(/(?<=[=:])(-?\d+) ?(?:deg(?:rees)?|°)(?=$|[:,;[])/gi, "$1*PI/180"),
+  },
+  {
+    why: "the level is in decibels",
+    mend: (graph) =>
+      graph
+        .replace(/(?<=[=:]-?[\d.]+)db(?=$|[:,;[])/gi, "dB")
+        .replace(/\b((?:threshold|noise|n)=-[\d.]+)(?=$|[:,;[])/g, "$1dB"),
+  },
+  {
     why: "there is no percent sign in numbers",
     mend: (graph) =>
       graph.replace(/(?<=[=:])(\d+)%(?=$|[:,;[])/g, (_, percent: string) =>
@@ -75,6 +99,16 @@ const MENDS: readonly Mend[] = [
     mend: (graph) => graph.replace(/(?<=\btext=)([^'":]*,[^'":]*)(?=:\w+=|$)/g, "'$1'"),
   },
 ]
+
+/** Puts quotes around values of filters that have a comma between parentheses. */
+function quoteCommas(graph: string): string {
+  return graph.replace(
+    /(?<=[=:])[^=:,;'[\]()]*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)[^=:,;'[\]]*/g,
+    (value) => {
+      return value.includes(",") ? `'${value}'` : value
+    },
+  )
+}
 
 /** Joins what a comma or a space keeps apart from the filter before it, where it is no filter itself. */
 function joinValues(graph: string, marks: RegExp, known: Known): string {

@@ -2,6 +2,8 @@ import type { Wrong } from "./wrong.ts"
 
 /** Codecs and formats that there are not, that do not fit, and values that encoders do not take. */
 export const WRONG_CODECS: Wrong[] = [
+  ["-i in_1 -vn -c:a libmp3lame out.m4a", "use aac, or write an .mka"],
+  ["-i in_1 -vn -c:a mp3lame out.mp3", "did you mean `libmp3lame`?"],
   ["-i in_1 -c:v x264 out.mp4", "did you mean `libx264`?"],
   ["-i in_1 -c:v libx246 out.mp4", "did you mean `libx264`?"],
   ["-i in_1 -c:v h.264 out.mp4", "did you mean `h264`?"],

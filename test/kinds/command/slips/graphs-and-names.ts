@@ -2,6 +2,18 @@ import type { Slip } from "./slip.ts"
 
 /** Graphs that nearly say what is meant, and names of codecs and filters that people use. */
 export const SLIPS_OF_GRAPHS: Slip[] = [
+  ['-i {{in_1}} -vf "scale=min(320,iw):-2" {{out_1}}', "filter_error", "scale='min(320,iw)':-2"],
+  ["-i {{in_1}} -vf scale=640p {{out_1}}", "filter_error", "write `-vf scale=-2:640`"],
+  ["-i {{in_1}} -vf crop=100px:80px {{out_1}}", "filter_error", "write `-vf crop=100:80`"],
+  ['-i {{in_1}} -vf "rotate=90deg" {{out_1}}', "filter_error", "rotate=90*PI/180"],
+  ["-i {{in_1}} -af speed=2 {{out_1}}", "filter_error", "did you mean `atempo=2`?"],
+  ["-i {{in_1}} -vf deinterlace {{out_1}}", "filter_error", "did you mean `yadif`?"],
+  [
+    "-i {{in_1}} -vf showwavespic=s=64x32 {{out_1}}",
+    "filter_error",
+    '-filter_complex "[0:a]showwavespic=',
+  ],
+  ["-i {{in_1}} -af silencedetect=n=-50:d=0.5 {{out_1}}", "filter_error", "n=-50dB:d=0.5"],
   ["-i {{in_1}} -vf scale 1280:720 {{out_1}}", "filter_error", "write `-vf scale=1280:720`"],
   ["-i {{in_1}} -vf scale:1280:720 {{out_1}}", "filter_error", "write `-vf scale=1280:720`"],
   ["-i {{in_1}} -vf scale=1280,720 {{out_1}}", "filter_error", "write `-vf scale=1280:720`"],

@@ -1,3 +1,4 @@
+import { parseTime } from "../../../../contract/media-time.ts"
 import type { ChainFilter } from "../graph.ts"
 import { findOption } from "../known.ts"
 import type { Known, KnownEntry } from "../known.ts"
@@ -8,6 +9,8 @@ import type { Fate } from "./fate.ts"
 type Values = ReadonlyMap<string, string>
 
 const FOR_EVER = "without end"
+/** Sources of sound that go on for ever where their length is 0. */
+const DURATION_NEVER = /^(?:sine|anoisesrc)$/
 const FOR_LONG = `for more than ${LASTING_HOURS} hours`
 /** Of sound that is repeated there is as much as this, if so much is asked for. */
 const SAMPLES_OF_FRAME = 1024
@@ -94,7 +97,12 @@ function sourceOf({ name, option, values }: Ruling, entry: KnownEntry): Fate {
     const mend = hasDuration ? `give ${name} an end, as duration=5` : null
     return { option, why: `the source ${name} has no end`, mend }
   }
-  if (isBound(duration)) return null
+  const isNone = DURATION_NEVER.test(name) && parseTime(duration) === 0
+  if (isBound(duration) && !isNone) return null
+  if (isNone) {
+    const mend = `give ${name} an end, as duration=5`
+    return { option, why: `the source ${name} has no end with duration=${duration}`, mend }
+  }
   const why = `the source ${name} lasts more than ${LASTING_HOURS} hours by duration=${duration}`
   return { option, why, mend: `give ${name} an earlier end, as duration=5` }
 }

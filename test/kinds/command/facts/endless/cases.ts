@@ -53,6 +53,7 @@ export const ENDLESS: [line: string, remedy: string][] = [
   ["-i in_mute -vf color=red[c];[in][c]overlay out.mkv", "add shortest=1 to overlay"],
   ["-loop 1 -i in_pic -vf zoompan=d=25:s=16x16 out.mkv", "write -t"],
   ["-f lavfi -i sine -af afade=t=out:st=0:d=1 out.wav", "write -t"],
+  ["-f lavfi -i sine=d=0 out.wav", "has no end with duration=0"],
   ["-f lavfi -i color=s=16x16 -vf loop=3:10 out.mkv", "write -t"],
   ["-f lavfi -i sine -t 1 out.wav out2.wav", "out2.wav"],
   ["-f lavfi -i sine -f segment -segment_time 1 out_%03d.wav", "write -t"],
