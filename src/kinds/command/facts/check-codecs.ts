@@ -21,7 +21,12 @@ export function checkCodecs(file: ReadFile, known: Known): Refusal[] {
   const codecs = checkNames(file, known)
   const format = checkFormat(file, known)
   if (file.kind === "input" || codecs.length > 0 || format.length > 0) return [...format, ...codecs]
-  return [...checkCopies(file), ...checkSound(file, known), ...checkContainer(file, known)]
+  return [
+    ...checkCopies(file),
+    ...checkGraphCopies(file),
+    ...checkSound(file, known),
+    ...checkContainer(file, known),
+  ]
 }
 
 function checkFormat(file: ReadFile, known: Known): Refusal[] {
@@ -119,6 +124,19 @@ function checkCopies(file: ReadFile): Refusal[] {
     const message = `${filter.word}: a stream that is copied (${codec.word} copy) cannot be filtered; choose an encoder for it, or leave the filter out`
     return [{ code: "invalid_option" as const, option: filter.word, message }]
   })
+}
+
+/** What a graph makes, where all streams are copied. */
+function checkGraphCopies({ options }: ReadFile): Refusal[] {
+  const label = options.find(
+    ({ name, value }) => name === "map" && /^\[[a-z]\w*\]$/i.test(value ?? ""),
+  )
+  const codecs = options.filter(({ name }) => choosesCodec(name))
+  const [codec] = codecs
+  const isAll = codecs.length === 1 && codec?.value === "copy" && /^-(?:c|codec)$/.test(codec.word)
+  if (!label?.value || !isAll) return []
+  const message = `${codec.word}: what a graph makes, as ${label.value}, cannot be copied; leave ${codec.word} copy out, or write it for other streams alone, as -c:a copy`
+  return [{ code: "invalid_option", option: codec.word, message }]
 }
 
 /** Rates and formats of samples that the encoder does not take. */

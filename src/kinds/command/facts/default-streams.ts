@@ -81,7 +81,7 @@ const EXTENSIONS: readonly (readonly [Medium, string])[] = [
 
 /** What keeps streams of one medium from their output. */
 function checkMedium(medium: Medium, streams: readonly TakenStream[], place: Place): Refusal[] {
-  const { file, muxer, isMapped } = place
+  const { file, muxer, known, isMapped } = place
   const named = file.options.filter((option) => {
     const own = mediumOf(option)
     return choosesCodec(option.name) && (own === null || own === medium)
@@ -90,6 +90,11 @@ function checkMedium(medium: Medium, streams: readonly TakenStream[], place: Pla
   if (!last) return checkUnnamed(medium, place)
   if (named.some(({ word }) => /:\d+$/.test(word))) return []
   if (last.value === "copy") return checkCopies(medium, streams, { last, muxer, isMapped })
+  const own = known.find("encoders", last.value ?? "")?.meta.charAt(0)
+  if (mediumOf(last) === null && (own === "V" || own === "A") && own !== medium) {
+    const message = `${last.word}: ${last.value ?? ""} encodes ${NAMES[own]}, and ${quote(file.word)} gets ${NAMES[medium]} as well; write -c:${own.toLowerCase()} ${last.value ?? ""}`
+    return [{ code: "invalid_option", option: last.word, message }]
+  }
   const drawn = streams.find(({ codec }) => DRAWN.test(codec))
   if (!drawn || !TEXT_ENCODERS.test(last.value ?? "")) return []
   const message = `${last.word}: the subtitles of the input are pictures (${drawn.codec}), and ${last.value ?? ""} is text; leave them out by -sn, copy them into an .mkv, or lay them over the film by overlay`

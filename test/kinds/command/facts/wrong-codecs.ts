@@ -3,6 +3,8 @@ import type { Wrong } from "./wrong.ts"
 /** Codecs and formats that there are not, that do not fit, and values that encoders do not take. */
 export const WRONG_CODECS: Wrong[] = [
   ["-i in_1 -vn -c:a libmp3lame out.m4a", "use aac, or write an .mka"],
+  ["-i in_1 -c libx264 out.mp4", "write -c:v libx264"],
+  ["-i in_1 -filter_complex [0:v]scale=16:16[v] -map [v] -c copy out.mp4", "cannot be copied"],
   ["-i in_1 -vn -c:a mp3lame out.mp3", "did you mean `libmp3lame`?"],
   ["-i in_1 -c:v x264 out.mp4", "did you mean `libx264`?"],
   ["-i in_1 -c:v libx246 out.mp4", "did you mean `libx264`?"],
