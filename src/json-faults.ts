@@ -1,9 +1,6 @@
 import { describeOtherFormat } from "./json-others.ts"
 import { sentenceOf } from "./json-sentences.ts"
-import type { Expected } from "./json-sentences.ts"
-
-/** Where a text stops being JSON, as an offset; what could stand there, and what is open. */
-type Stop = { at: number; expected: Expected; open: readonly string[] }
+import type { Expected, Stop } from "./json-sentences.ts"
 
 /** What to mend in a text that is no JSON, with its place: `expected JSON; line 3, column 5: …`. */
 export function describeBrokenJson(text: string): string {

@@ -1,3 +1,5 @@
+import { cutText } from "./cut-text.ts"
+
 /** What a text is that was never meant to be JSON, and what to send; null where it may be broken JSON. */
 export function describeOtherFormat(text: string): string | null {
   const trimmed = text.trim()
@@ -6,7 +8,7 @@ export function describeOtherFormat(text: string): string | null {
     return "the body is compressed: send it as it is"
   if (text.includes("\u0000")) return "the body is no UTF-8: save it as UTF-8"
   if (/^@\S+$/.test(trimmed)) {
-    return `the body is the name of a file: curl reads it with \`--data-binary ${shown(trimmed)}\`, and not with \`--data-raw\``
+    return `the body is the name of a file: curl reads it with \`--data-binary ${cutText(trimmed, 60)}\`, and not with \`--data-raw\``
   }
   if (trimmed.startsWith("[object ")) {
     return "the body is an object as a program shows it: send `JSON.stringify(body)`"
@@ -21,8 +23,4 @@ export function describeOtherFormat(text: string): string | null {
   if (/^%7B/i.test(trimmed)) return "the body is encoded as in a URL: send it as it is"
   const name = /^([\w-]+):\s/.exec(trimmed)?.[1]
   return name === undefined ? null : `the body is YAML: write \`{"${name}": …}\``
-}
-
-function shown(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

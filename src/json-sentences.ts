@@ -9,7 +9,8 @@ export type Expected =
   | "letter"
   | "end"
 
-type Stop = { at: number; expected: Expected; open: readonly string[] }
+/** Where a text stops being JSON, as an offset; what could stand there, and what is open. */
+export type Stop = { at: number; expected: Expected; open: readonly string[] }
 type Sentence = { at: number; words: string }
 
 const CLOSERS: Record<string, string> = { "{": "}", "[": "]" }

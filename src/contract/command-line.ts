@@ -30,6 +30,16 @@ export type ReadFile = {
 /** A command as ffmpeg splits it: files in order, what follows the last, what lacks a value. */
 export type ReadCommand = { files: ReadFile[]; trailing: ReadOption[]; lacking: string | null }
 
+/** All options of a command, whatever they stand before. */
+export function allOptions({ files, trailing }: ReadCommand): ReadOption[] {
+  return [...files.flatMap(({ options }) => options), ...trailing]
+}
+
+/** The values of the maps of an output. */
+export function mapsOf({ options }: Pick<ReadFile, "options">): string[] {
+  return options.flatMap(({ name, value }) => (name === "map" ? [value ?? ""] : []))
+}
+
 const FILE_OF = new Map<string, ReadFile["kind"]>([
   ["-i", "input"],
   ["-dec", "decoder"],
@@ -98,7 +108,7 @@ export function readCommand(words: readonly string[]): ReadCommand {
 }
 
 /** The name of an option without what says for which streams: `filter` of `-filter:v:0`. */
-function nameOf(word: string): string {
+export function nameOf(word: string): string {
   return word.slice(1).split(":", 1)[0] ?? ""
 }
 

@@ -1,4 +1,6 @@
+import { cutText } from "../cut-text.ts"
 import { EXAMPLE_ID } from "../ids.ts"
+import { describeCutId } from "../kinds/address-slips.ts"
 import { Problem } from "./problem.ts"
 
 const SHOWN_LENGTH_MAX = 80
@@ -12,7 +14,7 @@ export function noId(title: string, word: string): Problem {
 }
 
 function describeWord(title: string, word: string): string {
-  const short = word.length > SHOWN_LENGTH_MAX ? `${word.slice(0, SHOWN_LENGTH_MAX)}…` : word
+  const short = cutText(word, SHOWN_LENGTH_MAX)
   const id = UUID.exec(word)?.[0].toLowerCase()
   if (id !== undefined) return `write the id alone: \`${id}\``
   if (PLACEHOLDER.test(word)) {
@@ -20,8 +22,5 @@ function describeWord(title: string, word: string): string {
   }
   const digits = /^[0-9a-f]{32}$/i.test(word)
   if (digits) return "an id is written with its four dashes"
-  if (/^[0-9a-f]{6,}-[0-9a-f-]+$/i.test(word)) {
-    return `copy the id whole: one has 36 characters, and \`${short}\` has ${word.length}`
-  }
-  return `\`${short}\` is no id: one is as \`${EXAMPLE_ID}\``
+  return describeCutId(word, `\`${short}\``) ?? `\`${short}\` is no id: one is as \`${EXAMPLE_ID}\``
 }

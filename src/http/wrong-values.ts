@@ -1,4 +1,5 @@
 import type { z } from "zod"
+import { cutText } from "../cut-text.ts"
 import { nearestName } from "../suggest.ts"
 
 const SHOWN_LENGTH_MAX = 80
@@ -196,6 +197,5 @@ function write(value: unknown, quotes = '"'): string {
 }
 
 function shown(text: string): string {
-  const short = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text
-  return `\`${short}\``
+  return `\`${cutText(text, SHOWN_LENGTH_MAX)}\``
 }

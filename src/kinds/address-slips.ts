@@ -1,4 +1,5 @@
 import { NOT_WEB } from "../contract/user-url.ts"
+import { cutText } from "../cut-text.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import { nearestName } from "../suggest.ts"
 import { isOwnUrl } from "./own-url.ts"
@@ -61,8 +62,7 @@ function describeSlip(text: string, place: Place): string | null {
 
 /** A text of a caller as a sentence shows it. */
 function shown(text: string): string {
-  const short = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text
-  return `\`${short}\``
+  return `\`${cutText(text, SHOWN_LENGTH_MAX)}\``
 }
 
 /** One address with something around it: quotes, brackets, the name of a program. */
@@ -98,11 +98,16 @@ function describeId(text: string, use: AddressUse): string | null {
   const isNamed = /^svc[-_]?id:/i.test(text)
   if (isNamed && use !== "input") return ownOf(text, use)
   const named = text.replace(/^[^:]*:\/*/, "")
-  if (/^[0-9a-f]{6,}-[0-9a-f-]+$/i.test(named)) {
-    return `copy the id whole: one has 36 characters, and ${shown(named)} has ${named.length}`
-  }
+  const cut = describeCutId(named, shown(named))
+  if (cut !== null) return cut
   if (!isNamed) return null
   return `expected the id of a File behind \`svc_id://\`, as in \`svc_id://${EXAMPLE_ID}\`: POST /v1/files answers it, and GET /v1/files lists them`
+}
+
+/** What to do about a word that is an id but for its length, `written` as a sentence shows it; null for others. */
+export function describeCutId(word: string, written: string): string | null {
+  if (!/^[0-9a-f]{6,}-[0-9a-f-]+$/i.test(word)) return null
+  return `copy the id whole: one has 36 characters, and ${written} has ${word.length}`
 }
 
 function ownOf(text: string, use: keyof typeof OWN): string {

@@ -1,3 +1,4 @@
+import { cutText } from "../../cut-text.ts"
 const SHOWN_LENGTH_MAX = 120
 const KEY = "expected a key of 1 to 64 letters, digits and underscores"
 
@@ -34,5 +35,5 @@ function textOf(item: unknown): string | null {
 
 function shown(map: object): string {
   const json = JSON.stringify(map).replaceAll('":"', '": "').replaceAll('","', '", "')
-  return `\`${json.length > SHOWN_LENGTH_MAX ? `${json.slice(0, SHOWN_LENGTH_MAX)}…` : json}\``
+  return `\`${cutText(json, SHOWN_LENGTH_MAX)}\``
 }

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { cutText } from "../../cut-text.ts"
 import { fileKey } from "../../contract/task.ts"
 import { createFields } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
@@ -88,17 +89,13 @@ function describeNoLine(input: unknown): string {
     return "expected one text; several commands go into `ffmpeg_commands`"
   }
   const whole = words.map((word) => (/[\s;]/.test(word) ? `"${word}"` : word)).join(" ")
-  return `expected one text and no list, as \`${shorten(whole)}\``
+  return `expected one text and no list, as \`${cutText(whole, SHOWN_MAX)}\``
 }
 
 /** What to write instead of a list of commands that is none. */
 function describeNoLines(input: unknown): string {
   if (typeof input !== "string") return "expected an array of texts"
-  return `expected an array of texts, as \`[${JSON.stringify(shorten(input))}]\`; or give the one text as \`ffmpeg_command\``
-}
-
-function shorten(text: string): string {
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
+  return `expected an array of texts, as \`[${JSON.stringify(cutText(input, SHOWN_MAX))}]\`; or give the one text as \`ffmpeg_command\``
 }
 
 const texts = z.record(z.string(), z.unknown()).catch({}).transform(onlyTexts)

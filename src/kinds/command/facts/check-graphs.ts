@@ -1,4 +1,4 @@
-import { lastValue } from "../../../contract/command-line.ts"
+import { lastValue, mapsOf } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { didYouMean } from "../../../suggest.ts"
 import { firstFaults, quote, REFUSALS_MAX } from "../policy/refusal.ts"
@@ -148,7 +148,7 @@ function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[
 
 /** Streams that come of a graph for all of the command, and that a graph of one stream is for too. */
 function describeBoth({ options }: ReadFile, ends: readonly OpenEnd[]): Refusal[] {
-  const maps = options.flatMap(({ name, value }) => (name === "map" ? [value ?? ""] : []))
+  const maps = mapsOf({ options })
   return options.flatMap((option) => {
     const graph = graphOf(option).find(({ kind }) => kind === "simple")
     const end = ends.find(({ medium, label }) => {

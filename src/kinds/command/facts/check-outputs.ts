@@ -1,4 +1,4 @@
-import { isTextName, lastValue, secondsLeft } from "../../../contract/command-line.ts"
+import { allOptions, isTextName, lastValue, secondsLeft } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { hasExactLength } from "../../../contract/exact-length.ts"
 import { parseTime } from "../../../contract/media-time.ts"
@@ -146,7 +146,7 @@ function checkPicture({ file, command, known, probes }: Place): Refusal[] {
   const [muxer] = muxersOf(file, known) ?? []
   const isPattern = /%|\*/.test(file.word)
   const isOne = file.options.some(({ name }) => /^(?:update|strftime|frame_pts|map)$/.test(name))
-  const words = [...command.files.flatMap(({ options }) => options), ...command.trailing]
+  const words = allOptions(command)
   const isBeyond = words.some(({ name }) => /^(?:filter_complex\w*|lavfi|stream_loop)$/.test(name))
   if (muxer?.name !== "image2" || isPattern || isOne || isBeyond) return []
   const frames = Number(lastValue(file, "frames") ?? lastValue(file, "vframes") ?? Infinity)

@@ -1,4 +1,4 @@
-import { lastValue } from "../../../contract/command-line.ts"
+import { allOptions, lastValue } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
@@ -122,7 +122,7 @@ function describeSound(name: string, value: string, place: Place): string | null
 /** How many channels the sound has; null where that is not known. */
 function channelsOf({ file, command, probes }: Place): number | null {
   const given = readNumber(lastValue(file, "ac") ?? "")
-  const graphs = [...command.files.flatMap(({ options }) => options), ...command.trailing]
+  const graphs = allOptions(command)
   if (given !== null && given > 0) return given
   if (graphs.some(({ name }) => /^(?:af|filter\w*|lavfi)$/.test(name))) return null
   const inputs = command.files.filter(({ kind }) => kind === "input")

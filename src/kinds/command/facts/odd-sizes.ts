@@ -1,4 +1,4 @@
-import { lastValue } from "../../../contract/command-line.ts"
+import { allOptions, lastValue, mapsOf } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import type { Probes } from "./check-streams.ts"
@@ -28,7 +28,7 @@ export function checkSizes(command: ReadCommand, known: Known, probes: Probes): 
 /** The graphs that are for all of a command. */
 function checkComplex({ command, known, probes }: Place) {
   const labels = new Map<string, Size>()
-  const options = [...command.files.flatMap((file) => file.options), ...command.trailing]
+  const options = allOptions(command)
   const refusals = options.flatMap(({ name, word, value }): Refusal[] => {
     const read = /^(?:filter_complex|lavfi)$/.test(name) ? readChains(value ?? "") : { chains: [] }
     if ("error" in read) return []
@@ -74,7 +74,7 @@ function checkOutput(
 ): Refusal[] {
   if (file.options.some(({ name }) => name === "target" || name === "vn")) return []
   const filters = filtersOf(file)
-  const maps = file.options.flatMap(({ name, value }) => (name === "map" ? [value ?? ""] : []))
+  const maps = mapsOf(file)
   const isLabelled = maps.some((map) => map.startsWith("["))
   const first = sizeBefore(maps, labels, { command, known, probes })
   if (filters === null) return []

@@ -1,4 +1,4 @@
-import { lastValue } from "../../../contract/command-line.ts"
+import { allOptions, lastValue, mapsOf } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import type { ProbeResult } from "../../../contract/probe.ts"
 import type { Probes } from "./check-streams.ts"
@@ -34,10 +34,10 @@ export function takenBy(
   muxer: KnownEntry,
   { command, probes }: { command: ReadCommand; probes: Probes },
 ): Taken | null {
-  const words = [...command.files.flatMap(({ options }) => options), ...command.trailing]
+  const words = allOptions(command)
   if (words.some(({ name }) => BEYOND.test(name))) return null
   const inputs = command.files.filter(({ kind }) => kind === "input")
-  const maps = file.options.flatMap(({ name, value }) => (name === "map" ? [value ?? ""] : []))
+  const maps = mapsOf(file)
   if (maps.length === 0) {
     if (words.some(({ name }) => COMPLEX.test(name))) return null
     const all = inputs.map((input) => streamsOf(input, probes))
@@ -75,7 +75,8 @@ function streamsOf(input: ReadFile, probes: Probes): TakenStream[] | null {
   })
 }
 
-function isAttached({ disposition }: ProbedStream): boolean {
+/** Whether a stream is a picture that belongs to sound, as a cover. */
+export function isAttached({ disposition }: ProbedStream): boolean {
   return typeof disposition === "object" && disposition !== null && "attached_pic" in disposition
     ? disposition.attached_pic !== 0
     : false

@@ -92,6 +92,17 @@ function sideOf(text: string, size: Size, more: Record<string, number> = {}): nu
   return number === null || !Number.isFinite(number) ? null : number
 }
 
+/** The sides that two options of a filter ask for, those of the picture where they are left out. */
+function sidesOf(
+  values: FilterValues,
+  [wide, high]: readonly [string, string],
+  size: Size,
+): readonly [number | null, number | null] {
+  const width = sideOf(values.get(wide) ?? "iw", size)
+  const more = width === null ? {} : { ow: width, out_w: width }
+  return [width, sideOf(values.get(high) ?? "ih", size, more)]
+}
+
 /** As many pixels as ffmpeg makes a picture of, about. */
 const PIXELS_MAX = 2 ** 28
 
@@ -118,12 +129,7 @@ function scale(size: Size, values: FilterValues): Size {
   if (isShape) return null
   if (sides) return [Number(sides[1]), Number(sides[2])]
   if (values.has("size")) return null
-  const width = sideOf(values.get("w") ?? "iw", size)
-  const height = sideOf(
-    values.get("h") ?? "ih",
-    size,
-    width === null ? {} : { ow: width, out_w: width },
-  )
+  const [width, height] = sidesOf(values, ["w", "h"], size)
   if (width === null || height === null) return null
   const asked = [Math.trunc(width), Math.trunc(height)] as const
   if (asked.every((side) => side > 0)) return [asked[0], asked[1]]
@@ -141,12 +147,7 @@ function follow(other: number, ratio: number, asked: number): number {
 }
 
 function crop(size: readonly [number, number], values: FilterValues): Passed {
-  const width = sideOf(values.get("out_w") ?? "iw", size)
-  const height = sideOf(
-    values.get("out_h") ?? "ih",
-    size,
-    width === null ? {} : { ow: width, out_w: width },
-  )
+  const [width, height] = sidesOf(values, ["out_w", "out_h"], size)
   if (values.get("keep_aspect") !== undefined || width === null || height === null) {
     return { size: null, fault: null }
   }
@@ -170,12 +171,7 @@ function crop(size: readonly [number, number], values: FilterValues): Passed {
 }
 
 function pad(size: readonly [number, number], values: FilterValues): Passed {
-  const width = sideOf(values.get("width") ?? "iw", size)
-  const height = sideOf(
-    values.get("height") ?? "ih",
-    size,
-    width === null ? {} : { ow: width, out_w: width },
-  )
+  const [width, height] = sidesOf(values, ["width", "height"], size)
   if (values.has("aspect") || width === null || height === null) return { size: null, fault: null }
   const sides = [Math.trunc(width) || size[0], Math.trunc(height) || size[1]] as const
   if (sides[0] >= size[0] && sides[1] >= size[1]) {

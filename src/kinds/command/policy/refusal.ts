@@ -1,3 +1,4 @@
+import { cutText } from "../../../cut-text.ts"
 /** Every reason for which a command is refused by what it says. */
 export type RefusalCode =
   | "option_not_allowed"
@@ -61,5 +62,5 @@ export function byName(groups: readonly ReasonFor[]): ReadonlyMap<string, Reason
 
 /** A value as a message shows it: short, in quotes. */
 export function quote(value: string): string {
-  return `"${value.length > 80 ? `${value.slice(0, 80)}…` : value}"`
+  return `"${cutText(value, 80)}"`
 }

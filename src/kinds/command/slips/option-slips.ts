@@ -1,4 +1,4 @@
-import { readCommand } from "../../../contract/command-line.ts"
+import { nameOf, readCommand } from "../../../contract/command-line.ts"
 import type { ReadFile, ReadOption } from "../../../contract/command-line.ts"
 import { describeUnknown, isKnownOption } from "../facts/option-words.ts"
 import { kindOfOption, reasonAgainstOption } from "../policy/options.ts"
@@ -57,10 +57,6 @@ function placedOptions({ words }: Written): Placed[] {
 
 function inputOption({ word }: ReadFile): ReadOption {
   return { word: "-i", name: "i", value: word }
-}
-
-function nameOf(word: string): string {
-  return word.slice(1).split(":", 1)[0] ?? ""
 }
 
 /** An option that no ffmpeg has, and that took the word behind it. */

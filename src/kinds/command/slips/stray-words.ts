@@ -1,4 +1,4 @@
-import { readCommand } from "../../../contract/command-line.ts"
+import { nameOf, readCommand } from "../../../contract/command-line.ts"
 import { muxersOf } from "../facts/codecs.ts"
 import { encoderChoices } from "../facts/own-options.ts"
 import { kindOfOption } from "../policy/options.ts"
@@ -159,10 +159,6 @@ const UNITS = new Map([
   ["mb/s", "M"],
   ["mbit/s", "M"],
 ])
-
-function nameOf(word: string): string {
-  return word.slice(1).split(":", 1)[0] ?? ""
-}
 
 /** The place of the next option, or of the output that ends the command. */
 function endOfValue(from: number, { words, outputKeys }: Written): number {

@@ -1,3 +1,4 @@
+import { cutText } from "../../../cut-text.ts"
 import type { Known } from "../facts/known.ts"
 import type { Terms } from "../policy/terms.ts"
 
@@ -25,7 +26,7 @@ export function placed(keys: readonly string[], example: string): string {
 
 /** What of a command is shown in backticks: words, as they are written. */
 export function shown(text: string): string {
-  const short = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text
+  const short = cutText(text, SHOWN_MAX)
   return short.includes("`") ? `"${short}"` : `\`${short}\``
 }
 

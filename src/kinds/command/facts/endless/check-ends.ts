@@ -1,3 +1,4 @@
+import { allOptions } from "../../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../../contract/command-line.ts"
 import type { Refusal } from "../../policy/refusal.ts"
 import { graphsOf } from "../check-graphs.ts"
@@ -20,7 +21,7 @@ const BYTES_MAX = 1e13
 
 /** Outputs that would never end, since one of their streams does not and nothing else ends them. */
 export function checkEnds(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
-  const options = [...command.files.flatMap((file) => file.options), ...command.trailing]
+  const options = allOptions(command)
   const outputs = command.files.filter(({ kind }) => kind === "output")
   const unbound = outputs.filter((output) => bounds(output).every(isTooFar))
   if (unbound.length === 0 || options.some(({ name }) => ELSEWHERE.test(name))) return []

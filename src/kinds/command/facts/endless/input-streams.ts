@@ -2,6 +2,7 @@ import { isTextName, lastValue } from "../../../../contract/command-line.ts"
 import type { ReadFile } from "../../../../contract/command-line.ts"
 import type { ProbeResult } from "../../../../contract/probe.ts"
 import { readChains } from "../graph.ts"
+import { isAttached } from "../output-streams.ts"
 import type { Known } from "../known.ts"
 import type { Probes } from "../check-streams.ts"
 import { anyOf, isBound, isRepeatedForEver, LASTING_HOURS } from "./fate.ts"
@@ -106,13 +107,8 @@ const MEDIA = new Map<unknown, string>([
 function readStream(stream: ProbedStream): InputStream {
   const medium = MEDIA.get(stream["codec_type"]) ?? "D"
   if (medium === "A") return { medium, weight: numberOf(stream["channels"]) }
-  const { width, height, disposition } = stream
-  const isCover =
-    typeof disposition === "object" &&
-    disposition !== null &&
-    "attached_pic" in disposition &&
-    disposition.attached_pic !== 0
-  if (medium !== "V" || isCover) return { medium, weight: 1 }
+  const { width, height } = stream
+  if (medium !== "V" || isAttached(stream)) return { medium, weight: 1 }
   const [w, h] = [numberOf(width), numberOf(height)]
   return { medium, weight: w !== null && h !== null ? w * h : null }
 }

@@ -1,4 +1,4 @@
-import { lastValue } from "../../../../contract/command-line.ts"
+import { lastValue, mapsOf } from "../../../../contract/command-line.ts"
 import type { ReadFile } from "../../../../contract/command-line.ts"
 import { mediumOf, muxersOf } from "../codecs.ts"
 import { metaOf } from "../known.ts"
@@ -22,7 +22,7 @@ export function fatesOfOutput(
   output: ReadFile,
   { inputs, ends, known, isFirst }: Origins & { isFirst: boolean },
 ): Fate[] {
-  const maps = output.options.filter(({ name }) => name === "map").map(({ value }) => value ?? "")
+  const maps = mapsOf(output)
   const labels = maps.flatMap((map) => /^\[([^\]]+)\]$/.exec(map)?.[1] ?? [])
   const loose = isFirst ? ends.filter(({ label }) => label === null) : []
   const taken =
