@@ -26,24 +26,33 @@ export type LoadFacts = {
   refused: number
   /** From the sending of a create to its answer, in milliseconds. */
   submitMs: number[]
-  /** From the sending of a create to the runner's having its task. */
-  waitMs: number[]
   /** How long jobs were submitted. */
   tookMs: number
 }
 
-type Sent = { id: string; sentAt: number; answeredAt: number }
-type Tally = Pick<LoadFacts, "submitted" | "withWebhook" | "refused"> & { sent: Sent[] }
+type Sent = { id: string; sentAt: number }
+type Tally = Omit<LoadFacts, "tookMs">
 
 /** Callers of many accounts, and their jobs; `ended` are the ids of those that are over. */
 export function openLoad(origin: string, receiver: string, ended: ReadonlySet<string>) {
   const caller = openCaller(origin)
   const handedAt = new Map<string, number>()
+  const sent: Sent[] = []
   const accounts: Account[] = []
   return {
     /** The runner was handed a task of this job. */
     note: (jobId: string) => void handedAt.set(jobId, performance.now()),
     close: () => caller.close(),
+    /**
+     * From the sending of a create to the runner's having its task, in milliseconds, of all jobs
+     * that were handed over until now: whole only once nothing is open.
+     */
+    waitsMs(): number[] {
+      return sent.flatMap(({ id, sentAt }) => {
+        const at = handedAt.get(id)
+        return at === undefined ? [] : [at - sentAt]
+      })
+    },
     /** Has each key upload a file, which its commands read. */
     async prepare(keys: string[]): Promise<void> {
       async function addAccount(key: string): Promise<void> {
@@ -55,7 +64,7 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
     },
     /** Submits jobs of all accounts in turn, so many a minute, for some seconds. */
     async run({ rate, seconds }: { rate: number; seconds: number }): Promise<LoadFacts> {
-      const tally: Tally = { submitted: 0, withWebhook: 0, refused: 0, sent: [] }
+      const tally: Tally = { submitted: 0, withWebhook: 0, refused: 0, submitMs: [] }
       const endedBefore = ended.size
       const startedAt = performance.now()
       const pace = openPace(ended)
@@ -70,8 +79,7 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
       }
       const tookMs = performance.now() - startedAt
       await Promise.all(open)
-      const { sent, ...facts } = tally
-      return { ...facts, ...timesOf(sent, handedAt), tookMs }
+      return { ...tally, tookMs }
     },
   }
 
@@ -85,23 +93,14 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
       const answer = isUpload
         ? await upload(caller, account.key)
         : await command(caller, account, webhook)
-      tally.sent.push({ id: idOf(answer), sentAt, answeredAt: performance.now() })
+      tally.submitMs.push(performance.now() - sentAt)
+      sent.push({ id: idOf(answer), sentAt })
       tally.submitted += 1
       if (webhook !== null) tally.withWebhook += 1
     } catch (error) {
       tally.refused += 1
       if (tally.refused === 1) console.error("a create was refused:", String(error))
     }
-  }
-}
-
-function timesOf(sent: Sent[], handedAt: Map<string, number>) {
-  return {
-    submitMs: sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt),
-    waitMs: sent.flatMap(({ id, sentAt }) => {
-      const at = handedAt.get(id)
-      return at === undefined ? [] : [at - sentAt]
-    }),
   }
 }
 

@@ -22,6 +22,8 @@ export type ScaleOptions = { accounts: number; rate: number; seconds: number }
 /** What a run came to; `counts` is of its jobs alone, the accounts' first uploads are not in it. */
 export type ScaleRun = {
   facts: LoadFacts
+  /** From the sending of a create to the runner's having its task, of every job. */
+  waitMs: number[]
   counts: Counts
   finished: number
   webhooks: number
@@ -90,6 +92,7 @@ export async function runScale(
   const workerdMs = cpuTimeOf(workerd).ownMs - beforeMs
   return {
     facts,
+    waitMs: load.waitsMs(),
     workerdMs,
     counts: countsSince(before, await service.counts()),
     finished: runner.ended.finished.size - finishedBefore,
@@ -134,8 +137,8 @@ function formatRun(run: ScaleRun, { accounts, rate, seconds }: ScaleOptions): st
       [
         formatMs(quantile(facts.submitMs, 0.5)),
         formatMs(quantile(facts.submitMs, 0.99)),
-        formatMs(quantile(facts.waitMs, 0.5)),
-        formatMs(quantile(facts.waitMs, 0.99)),
+        formatMs(quantile(run.waitMs, 0.5)),
+        formatMs(quantile(run.waitMs, 0.99)),
         formatMib(workerdBytes.before),
         formatMib(workerdBytes.peak),
         formatMs(workerdMs / finished),
