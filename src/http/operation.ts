@@ -188,10 +188,17 @@ function readQuery<Query extends z.ZodObject>(schema: Query, c: AppContext): z.o
     ([name]) => Object.hasOwn(schema.shape, name) || !SHARED_PARAMETERS.has(name),
   )
   const unknown = given.filter(([name]) => !Object.hasOwn(schema.shape, name))
+  const repeated = Object.entries(c.req.queries()).filter(
+    ([name, values]) => Object.hasOwn(schema.shape, name) && values.length > 1,
+  )
   const value = Object.fromEntries(given)
   const parsed = schema.safeParse(value)
   const faults: Fault[] = [
     ...unknown.map(([field]) => ({ field, message: describeUnknownParameter(field, schema) })),
+    ...repeated.map(([field, values]) => ({
+      field,
+      message: `it is given ${values.length} times; give it once`,
+    })),
     ...(parsed.error ? faultsOf(parsed.error, schema, { value }) : []),
   ]
   if (!parsed.success || faults.length > 0) throw unprocessables(faults)

@@ -133,6 +133,23 @@ const NAMES: Mistake[] = [
   }),
 ]
 
+/** What ffmpeg would find out by doing it. */
+const RUNS: Mistake[] = [
+  mistaken("a second pass alone", "-f lavfi -i testsrc2=d=1 -b:v 1M -pass 2 {{out_1}}", {
+    code: "invalid_option",
+    words: ["-pass 2", "`ffmpeg_commands`", "-pass 1 -f null -"],
+  }),
+  mistaken(
+    "a filter with more inputs than there are streams",
+    "-f lavfi -i testsrc2=d=1 -filter_complex hstack {{out_1}}",
+    { code: "stream_not_found", words: ["have no label", "one is left", "as [0:v]"] },
+  ),
+  mistaken("a bound that counts frames of nothing", "-f lavfi -i testsrc2 -frames:a 10 {{out_1}}", {
+    code: "endless_input",
+    words: ["counts sound, of which it has none", "-t"],
+  }),
+]
+
 /** What is lacking, in fields of their own. */
 const LACKS: Mistake[] = [
   {
@@ -186,4 +203,4 @@ const FORMS: Mistake[] = [
 ]
 
 /** Mistakes of commands. */
-export const COMMAND_MISTAKES = [...FORMS, ...INPUTS, ...WORDS, ...NAMES, ...LACKS]
+export const COMMAND_MISTAKES = [...FORMS, ...INPUTS, ...WORDS, ...NAMES, ...RUNS, ...LACKS]

@@ -89,6 +89,7 @@ const PARAMETERS: Mistake[] = [
   parameter("page=2", ["did you mean `offset`?"]),
   parameter("since=2026-01-01", ["did you mean `created_after`?"]),
   parameter("type=command", ["did you mean `kind`?"]),
+  parameter("limit=1&limit=2", ["given 2 times"]),
   parameter("limit=0", ["from 1 to 100"]),
   parameter("status=success", ["expected one of queued", "did you mean `completed`?"]),
   parameter("status=DONE", ["did you mean `completed`?"]),

@@ -14,6 +14,7 @@ import { checkLimits } from "./encoder-limits.ts"
 import { checkEnds } from "./endless/check-ends.ts"
 import type { Known } from "./known.ts"
 import { checkSizes } from "./odd-sizes.ts"
+import { checkCounts } from "./stream-counts.ts"
 
 /**
  * What the ffmpeg that is there would certainly not do of a command, whose words come with names in the
@@ -31,6 +32,7 @@ export function checkByFacts(words: readonly string[], known: Known, probes: Pro
     ...checkGraphs(command, known),
     ...checkStreams(command, probes),
     ...checkDefaults(command, known, probes),
+    ...checkCounts(command, known, probes),
     ...checkLists(command, probes),
     ...checkInputs(command, probes),
     ...checkOutputs(command, known, probes),

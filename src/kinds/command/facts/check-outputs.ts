@@ -11,6 +11,7 @@ import { takenBy } from "./output-streams.ts"
 import { isRatio } from "./values.ts"
 import { wrongKeyFrames } from "./expressions.ts"
 import { readChains } from "./graph.ts"
+import type { ChainFilter } from "./graph.ts"
 import type { Known } from "./known.ts"
 
 /** Filters that let each picture through. */
@@ -165,6 +166,7 @@ function framesOf(file: ReadFile, { files }: ReadCommand, probes: Probes): numbe
   const rate = /^(\d+)\/(\d+)$/.exec(String(video?.["avg_frame_rate"] ?? video?.["r_frame_rate"]))
   const perSecond = Number(rate?.[1]) / Number(rate?.[2])
   if (!(perSecond > 0) || probe.duration === undefined) return 0
+  let made = perSecond
   for (const option of file.options) {
     const { name, value } = option
     if (/^(?:vsync|fps_mode|c|codec|vcodec)$/.test(name) && mediumOf(option) !== "A") {
@@ -172,16 +174,29 @@ function framesOf(file: ReadFile, { files }: ReadCommand, probes: Probes): numbe
     }
     if (name === "vf" || name === "filter") {
       const read = readChains(value ?? "")
-      if ("error" in read || !read.chains.flat().every((each) => ONE_EACH.test(each.name))) return 0
+      if ("error" in read) return 0
+      for (const filter of read.chains.flat()) {
+        const rate = filter.name === "fps" ? rateOf(filter) : null
+        if (rate === null && !ONE_EACH.test(filter.name)) return 0
+        made = rate ?? made
+      }
     }
   }
   const asked = lastValue(file, "r")
   if (asked !== null && !isRatio(asked)) return 0
-  const limit = asked === null ? perSecond : Math.min(perSecond, Number(asked) || 0)
+  const limit = asked === null ? made : Math.min(made, Number(asked) || 0)
   const before = secondsLeft(input, probe.duration) ?? 0
   const left = secondsLeft(file, before) ?? 0
   // The last one may be a part of a second short.
   return Math.floor(left * limit) - 1
+}
+
+/** The pictures a second that the filter fps makes; null where it does not say it by a number. */
+function rateOf({ options: [rate, ...others] }: ChainFilter): number | null {
+  if (!rate || others.length > 0 || (rate.name !== null && rate.name !== "fps")) return null
+  const [, above = "", below = "1"] = /^(\d+(?:\.\d+)?)(?:\/(\d+))?$/.exec(rate.value) ?? []
+  const perSecond = Number(above) / Number(below)
+  return above !== "" && perSecond > 0 && perSecond < Infinity ? perSecond : null
 }
 
 /** Pieces that would all have one name. */

@@ -5,6 +5,8 @@ export const WRONG_OUTPUTS: Wrong[] = [
   ["-i in_1 out.png", "write -frames:v 1 for the first one"],
   ["-i in_1 -vf scale=80:-2 out.jpg", "is one picture, and the input has many"],
   ["-i in_1 -frames:v 2 out.png", "or a pattern as frame_%03d.png"],
+  ["-i in_1 -vf fps=5 out.png", "or a pattern as frame_%03d.png"],
+  ["-i in_1 -vf scale=80:-2,fps=20/2 out.png", "is one picture"],
   ["-i in_1 -t 0.5 out.bmp", "is one picture"],
   ["-i in_1 -c copy -f segment -segment_time 1 out.mp4", "as out_%03d.mp4"],
   ["-i in_1 -hls_segment_filename seg.ts -hls_time 0.2 -g 5 out.m3u8", "as seg_%03d.ts"],

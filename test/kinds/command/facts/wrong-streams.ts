@@ -34,6 +34,24 @@ export const WRONG_STREAMS: Wrong[] = [
   ["-i in_1 -map video out.mp4", "names no streams"],
   ["-i in_1 -map 0:video out.mp4", "names no streams"],
   ["-i in_1 -map 0.0 out.mp4", "as 0:v or 0:a:1"],
+  // How many there are
+  ["-i in_1 -map 0:a -map 0:a out.wav", "holds one stream of sound, and 2 are mapped"],
+  ["-i in_1 -i in_snd -map 0:a -map 1:a out.mp3", "mix them by amix"],
+  ["-i in_1 -i in_snd -map 0:a -map 1 out.flac", "or write an .m4a or .mka"],
+  ["-i in_1 -i in_mute -map 0:v -map 1:v out.gif", "holds one stream of pictures"],
+  ["-i in_full -map 0:s -map 0:s out.srt", "holds one stream of subtitles"],
+  [
+    "-i in_1 -i in_mute -filter_complex hstack=inputs=3 out.mp4",
+    "3 inputs of filters like hstack have no label",
+  ],
+  ["-i in_1 -filter_complex hstack out.mp4", "of which one is left"],
+  ["-i in_1 -filter_complex [0:v]overlay=10:10 out.mp4", "an input of overlay has no label"],
+  ["-i in_1 -i in_mute -filter_complex amix out.mp4", "stream of sound that nothing else takes"],
+  [
+    "-i in_1 -f lavfi -i color=s=160x120:d=1 -filter_complex xstack=3:grid=3x1 out.mp4",
+    "2 are left",
+  ],
+  ["-i in_1 -filter_complex [0:v]hflip[a];[a]vstack out.mp4", "label what it is to take"],
   // What formats hold
   ["-i in_1 -an -c:v ffv1 out.mp4", "use libx264"],
   ["-i in_1 -an -c:v rawvideo out.mp4", "use libx264"],

@@ -1,5 +1,5 @@
 import { allOptions } from "../../../../contract/command-line.ts"
-import type { ReadCommand, ReadFile } from "../../../../contract/command-line.ts"
+import type { ReadCommand, ReadFile, ReadOption } from "../../../../contract/command-line.ts"
 import type { Refusal } from "../../policy/refusal.ts"
 import { graphsOf } from "../check-graphs.ts"
 import type { Graph } from "../check-graphs.ts"
@@ -12,7 +12,8 @@ import { endsOfGraph } from "./graph-fates.ts"
 import type { GraphEnd } from "./graph-fates.ts"
 import { readInput } from "./input-streams.ts"
 import type { Input } from "./input-streams.ts"
-import { fatesOfOutput, isOnePicture } from "./output-streams.ts"
+import { isOnePicture, streamsOfOutput } from "./output-streams.ts"
+import type { OutputStream } from "./output-streams.ts"
 
 /** Options with graphs that stand in files. */
 const ELSEWHERE = /^(?:\/.+|filter_complex_script|filter_script)$/
@@ -23,7 +24,7 @@ const BYTES_MAX = 1e13
 export function checkEnds(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
   const options = allOptions(command)
   const outputs = command.files.filter(({ kind }) => kind === "output")
-  const unbound = outputs.filter((output) => bounds(output).every(isTooFar))
+  const unbound = outputs.filter((output) => bounds(output).every(mayBeVain))
   if (unbound.length === 0 || options.some(({ name }) => ELSEWHERE.test(name))) return []
   const inputs = command.files
     .filter(({ kind }) => kind === "input")
@@ -35,7 +36,9 @@ export function checkEnds(command: ReadCommand, known: Known, probes: Probes): R
   const ends = endsOfComplex(graphs, inputs, known)
   for (const output of unbound) {
     const isFirst = output === outputs[0]
-    const fates = fatesOfOutput(output, { inputs, ends, known, isFirst })
+    const streams = streamsOfOutput(output, { inputs, ends, known, isFirst })
+    if (!bounds(output).every((bound) => isTooFar(bound) || isVain(bound, streams))) continue
+    const fates = streams.map(({ fate }) => fate)
     const hasShortest = output.options.some(({ name }) => name === "shortest")
     const fate = hasShortest ? allOf(fates) : anyOf(fates)
     // What a map takes away may be what never ends.
@@ -43,17 +46,35 @@ export function checkEnds(command: ReadCommand, known: Known, probes: Probes): R
       ({ name, value }) => name === "map" && value?.startsWith("-"),
     )
     if (!fate || isLess) continue
-    return [describe(fate, output, { fates, hasShortest, known })]
+    return [describe(fate, output, { streams, hasShortest, known })]
   }
   return []
 }
 
 /** Options of an output by which it ends. */
-function bounds({ options }: ReadFile): ReadFile["options"] {
+function bounds({ options }: ReadFile): readonly ReadOption[] {
   return options.filter(({ name }) => /^(?:t|to|fs|frames|vframes|aframes|dframes)$/.test(name))
 }
 
-function isTooFar({ name, value }: ReadFile["options"][number]): boolean {
+/** The medium whose frames an option counts; null where it does not, or says none. */
+function countedMedium({ name, word }: ReadOption): string | null {
+  if (/^[vad]frames$/.test(name)) return name.charAt(0).toUpperCase()
+  const letter = name === "frames" ? /:([vVas])(?::\d+)?$/.exec(word)?.[1] : undefined
+  return letter?.toUpperCase() ?? null
+}
+
+function mayBeVain(bound: ReadOption): boolean {
+  return isTooFar(bound) || countedMedium(bound) !== null
+}
+
+/** Whether a bound counts frames of a medium of which its output has no stream. */
+function isVain(bound: ReadOption, streams: readonly OutputStream[]): boolean {
+  const counted = countedMedium(bound)
+  if (counted === null || streams.length === 0) return false
+  return streams.every(({ medium }) => medium !== null && medium !== counted)
+}
+
+function isTooFar({ name, value }: ReadOption): boolean {
   if (name === "t" || name === "to") return !isBound(value ?? "")
   const count = /^\d+$/.test(value ?? "") ? Number(value) : 0
   return count > (name === "fs" ? BYTES_MAX : LASTING_FRAMES)
@@ -90,25 +111,34 @@ function reader(inputs: readonly Input[], isNamed: boolean) {
   }
 }
 
-type Ending = { fates: readonly Fate[]; hasShortest: boolean; known: Known }
+type Ending = { streams: readonly OutputStream[]; hasShortest: boolean; known: Known }
 
 function describe(
   { option, why, mend }: Endless,
   output: ReadFile,
-  { fates, hasShortest, known }: Ending,
+  { streams, hasShortest, known }: Ending,
 ): Refusal {
   const [far] = bounds(output)
-  const isLate = far ? `, and ${far.word} ${far.value ?? ""} is longer than any job may take` : ""
-  const isVain = hasShortest ? ", and -shortest finds no stream that ends" : ""
+  const isLate = far ? `, and ${far.word} ${far.value ?? ""} ${describeVanity(far, streams)}` : ""
+  const isShortestVain = hasShortest ? ", and -shortest finds no stream that ends" : ""
   const name = output.word === "-" ? "the command" : `"${output.word}"`
   const bound = isOnePicture(output, known) ? "-frames:v 1" : "-t and its seconds"
   const remedies = [
     ...(mend === null ? [] : [mend]),
     `write ${bound} before the output`,
-    ...(fates.includes(null) && !hasShortest
+    ...(!hasShortest && streams.some((stream) => stream.fate === null)
       ? ["-shortest, which ends with the shortest stream"]
       : []),
   ]
-  const message = `${option}: ${why}${isLate}${isVain}, so that ${name} would never be done; ${remedies.join(", or ")}`
+  const message = `${option}: ${why}${isLate}${isShortestVain}, so that ${name} would never be done; ${remedies.join(", or ")}`
   return { code: "endless_input", option, message }
 }
+
+/** Why a bound of an output ends nothing. */
+function describeVanity(bound: ReadOption, streams: readonly OutputStream[]): string {
+  if (!isVain(bound, streams)) return "is longer than any job may take"
+  const counted = NAMES[countedMedium(bound) ?? ""]
+  return `counts ${counted ?? "what"}, of which it has none`
+}
+
+const NAMES: Record<string, string> = { V: "pictures", A: "sound", S: "subtitles", D: "data" }

@@ -11,17 +11,19 @@ import type { GraphEnd } from "./graph-fates.ts"
 import { leavesOut } from "./input-streams.ts"
 import type { Input } from "./input-streams.ts"
 
-/** A stream that an output takes from an input; its medium is null where that is not known. */
-type OutputStream = { medium: string | null; fate: Fate }
+/** A stream that an output takes; its medium is null where that is not known. */
+export type OutputStream = { medium: string | null; fate: Fate }
+
+const NOT_KNOWN: OutputStream = { medium: null, fate: null }
 
 /** What streams of outputs come from. */
 type Origins = { inputs: readonly Input[]; ends: readonly GraphEnd[]; known: Known }
 
-/** What becomes of the streams of an output, as it maps them or as ffmpeg chooses them. */
-export function fatesOfOutput(
+/** The streams of an output, as it maps them or as ffmpeg chooses them, behind its own filters. */
+export function streamsOfOutput(
   output: ReadFile,
   { inputs, ends, known, isFirst }: Origins & { isFirst: boolean },
-): Fate[] {
+): OutputStream[] {
   const maps = mapsOf(output)
   const labels = maps.flatMap((map) => /^\[([^\]]+)\]$/.exec(map)?.[1] ?? [])
   const loose = isFirst ? ends.filter(({ label }) => label === null) : []
@@ -30,11 +32,13 @@ export function fatesOfOutput(
       ? maps.filter((map) => !map.startsWith("[")).flatMap((map) => mapped(map, inputs))
       : chosen(output, { inputs, made: loose, known })
   return [
-    ...loose.map(({ fate }) => fate),
-    ...labels.map((label) => ends.find((end) => end.label === label)?.fate ?? null),
+    ...loose,
+    ...labels.map((label) => ends.find((end) => end.label === label) ?? NOT_KNOWN),
     ...differing(taken)
       .filter(({ medium }) => medium === null || !leavesOut(output, medium))
-      .flatMap((stream) => fatesBehind(stream, output, known)),
+      .flatMap((stream) =>
+        fatesBehind(stream, output, known).map((fate) => ({ medium: stream.medium, fate })),
+      ),
   ]
 }
 
@@ -55,7 +59,7 @@ function mapped(map: string, inputs: readonly Input[]): OutputStream[] {
   const [, place, medium = "", number, more = "", mark] =
     /^(\d+)(?::(?:([vVas])(?::\d+)?|(\d+)|([^?]*)))?(\?)?$/.exec(map) ?? []
   const input = place === undefined ? undefined : inputs[Number(place)]
-  if (!input) return [{ medium: null, fate: null }]
+  if (!input) return [NOT_KNOWN]
   const { streams, fate } = input
   if (!streams) {
     const own = medium === "" ? null : medium.toUpperCase()
@@ -66,7 +70,7 @@ function mapped(map: string, inputs: readonly Input[]): OutputStream[] {
     const stream = streams[Number(number)]
     return stream ? [{ medium: stream.medium, fate }] : []
   }
-  if (more !== "") return [{ medium: null, fate: null }]
+  if (more !== "") return [NOT_KNOWN]
   const own = streams.filter((each) => medium === "" || each.medium === medium.toUpperCase())
   return own.map((each) => ({ medium: each.medium, fate }))
 }

@@ -29,6 +29,13 @@ export const ENDLESS: [line: string, remedy: string][] = [
   ["-stream_loop -1 -i in_1 -t 99999999 -c copy out.mkv", "-t 99999999 is longer than any job"],
   ["-stream_loop -1 -i in_1 -to 9999999 -c copy out.mkv", "-to 9999999 is longer"],
   ["-stream_loop -1 -i in_1 -frames:v 999999999 -c copy out.mkv", "-frames:v 999999999"],
+  ["-loop 1 -i in_pic -frames:a 20 out.mkv", "-frames:a 20 counts sound, of which it has none"],
+  ["-f lavfi -i testsrc2=s=16x16 -aframes 20 out.mkv", "write -t"],
+  ["-f lavfi -i anullsrc -frames:v 20 out.wav", "-frames:v 20 counts pictures"],
+  [
+    "-f lavfi -i testsrc2=s=16x16 -filter_complex [0:v]hflip[v] -map [v] -frames:a 9 out.mkv",
+    "write -t",
+  ],
   ["-stream_loop 999999999 -i in_1 -c copy out.mkv", "more than 1000 hours"],
   ["-stream_loop -1 -i in_snd -i in_mute -c:v copy out.mkv", "or -shortest"],
   ["-ignore_loop 0 -i in_gif out.mkv", "leave it out"],

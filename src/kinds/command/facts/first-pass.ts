@@ -1,0 +1,16 @@
+import { readCommand } from "../../../contract/command-line.ts"
+import { quote } from "../policy/refusal.ts"
+import type { Refusal } from "../policy/refusal.ts"
+import { choosesCodec } from "./codecs.ts"
+
+/** Second passes of a command that is the first of its job, so that nothing wrote what they read. */
+export function checkFirstPass(words: readonly string[]): Refusal[] {
+  const outputs = readCommand(words).files.filter(({ kind }) => kind === "output")
+  return outputs.flatMap(({ options, word: name }) => {
+    const pass = options.findLast((option) => option.name === "pass")
+    const isCopied = options.some((each) => choosesCodec(each.name) && each.value === "copy")
+    if (!pass || !/^[23]$/.test(pass.value ?? "") || isCopied) return []
+    const message = `${pass.word} ${pass.value ?? ""}: it reads what a first pass wrote, and no command of this job comes before it; give \`ffmpeg_commands\` with the same as -pass 1 -f null - first, or leave it out of ${quote(name)}`
+    return [{ code: "invalid_option", option: pass.word, message }]
+  })
+}

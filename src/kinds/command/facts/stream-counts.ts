@@ -1,0 +1,97 @@
+import { lastValue } from "../../../contract/command-line.ts"
+import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
+import { quote } from "../policy/refusal.ts"
+import type { Refusal } from "../policy/refusal.ts"
+import { graphsOf } from "./check-graphs.ts"
+import type { Probes } from "./check-streams.ts"
+import { muxersOf } from "./codecs.ts"
+import type { Medium } from "./codecs.ts"
+import { readInput } from "./endless/input-streams.ts"
+import { readChains } from "./graph.ts"
+import type { Known } from "./known.ts"
+import { linkGraph } from "./links.ts"
+import type { OpenEnd } from "./links.ts"
+import { takenBy } from "./output-streams.ts"
+
+/** Formats that hold one stream of a medium and no second. */
+const SINGLE: Record<Medium, RegExp> = {
+  V: /^(?:gif|apng|webp|h264|hevc|ivf|flv)$/,
+  A: /^(?:wav|flac|mp3|mp2|aiff|ac3|eac3|au|caf|wv|tta|flv)$/,
+  S: /^(?:srt|webvtt|ass)$/,
+}
+const MEDIA: readonly { medium: Medium; letter: string; name: string; instead: string }[] = [
+  { medium: "V", letter: "v", name: "pictures", instead: "an .mp4 or .mkv" },
+  { medium: "A", letter: "a", name: "sound", instead: "an .m4a or .mka" },
+  { medium: "S", letter: "s", name: "subtitles", instead: "an .mkv" },
+]
+
+/** Outputs that get more streams than their format holds, and graphs that take more than there are. */
+export function checkCounts(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
+  return [
+    ...command.files.flatMap((file) => checkSingle(file, command, { known, probes })),
+    ...checkFree(command, known, probes),
+  ]
+}
+
+type Facts = { known: Known; probes: Probes }
+
+function checkSingle(file: ReadFile, command: ReadCommand, { known, probes }: Facts): Refusal[] {
+  const [muxer, ...others] = (file.kind === "output" && muxersOf(file, known)) || []
+  const taken = muxer && others.length === 0 ? takenBy(file, muxer, { command, probes }) : null
+  if (!muxer || !taken?.isMapped) return []
+  for (const { medium, letter, name, instead } of MEDIA) {
+    const own = taken.streams.filter((stream) => stream.medium === medium)
+    // A cover of a file of sound is a picture of another kind.
+    if (!SINGLE[medium].test(muxer.name) || own.length < 2 || own.some(({ isCover }) => isCover)) {
+      continue
+    }
+    const mix = medium === "A" ? ", mix them by amix" : ""
+    const message = `-map: the format ${muxer.name} of ${quote(file.word)} holds one stream of ${name}, and ${own.length} are mapped into it; map one alone, as -map 0:${letter}:0${mix}, or write ${instead}`
+    return [{ code: "invalid_option", option: "-map", message }]
+  }
+  return []
+}
+
+/** Inputs of graphs without a label take streams that nothing has taken yet, of which there may be none. */
+function checkFree(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
+  const graphs = graphsOf(command).filter(({ kind }) => kind === "complex")
+  const taken: OpenEnd[] = []
+  for (const { text } of graphs) {
+    const read = readChains(text)
+    const links = "error" in read ? null : linkGraph(read.chains, known)
+    if (!links || "error" in links) return []
+    taken.push(...links.inputs)
+  }
+  return MEDIA.flatMap(({ medium, letter, name }) => {
+    const own = taken.filter((end) => end.medium === medium)
+    const wanting = own.filter(({ label }) => label === null)
+    const [first] = wanting
+    const count = first ? countFree(own, { medium, command, known, probes }) : null
+    if (!first || count === null || wanting.length <= count) return []
+    const option = graphs[0]?.option ?? "-filter_complex"
+    const unlabelled =
+      wanting.length === 1
+        ? `an input of ${first.filter} has no label, and`
+        : `${wanting.length} inputs of filters like ${first.filter} have no label, and each`
+    const free = ["none is", "one is"][count] ?? `${count} are`
+    const message = `${option}: ${unlabelled} takes a stream of ${name} that nothing else takes, of which ${free} left; label what it is to take, as [0:${letter}], or give one more -i`
+    return [{ code: "stream_not_found" as const, option, message }]
+  })
+}
+
+type Counted = Facts & { medium: Medium; command: ReadCommand }
+
+/** How many streams of the inputs no label takes, at most; null where that is not known. */
+function countFree(ends: readonly OpenEnd[], { medium, command, known, probes }: Counted) {
+  const labels = new Set(ends.flatMap(({ label }) => label ?? []))
+  const inputs = command.files.filter(({ kind }) => kind === "input")
+  const counts = inputs.map((input, place) => {
+    const isKnown = probes.get(input.word) ?? lastValue(input, "f")?.toLowerCase() === "lavfi"
+    const { streams } = readInput(input, known, probes)
+    if (!isKnown || !streams) return null
+    const isLabelled = [...labels].some((label) => new RegExp(`^${place}(?::|$)`).test(label))
+    const own = streams.filter((stream) => stream.medium === medium).length
+    return Math.max(0, own - (isLabelled ? 1 : 0))
+  })
+  return counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+}
