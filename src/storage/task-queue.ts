@@ -144,7 +144,8 @@ function waitingReads(sql: SqlStorage, select: Select) {
     /** Tasks of a pool that could start now, in the order in which they are to. */
     ready: (limit: number, now: number, pool: string) =>
       select(
-        `where state = 'ready' and pool = ? and (not_before <= ? or not_before > ?)
+        // A comparison like that of the index of those that back off is planned anew for each value.
+        `where state = 'ready' and pool = ? and (not_before <= ? or +not_before > ?)
          order by priority desc, id limit ?`,
         pool,
         now,
@@ -156,7 +157,7 @@ function waitingReads(sql: SqlStorage, select: Select) {
       const { first } = sql
         .exec<{ first: number | null }>(
           `select min(not_before) as first from queued_tasks
-           where not_before > 0 and not_before > ? and not_before <= ? and +state = 'ready'`,
+           where not_before > 0 and +not_before > ? and not_before <= ? and +state = 'ready'`,
           now,
           now + BACKOFF_MS_MAX,
         )

@@ -1,6 +1,5 @@
-import { and, eq, getTableColumns, inArray, sql } from "drizzle-orm"
+import { and, eq, getTableColumns, sql } from "drizzle-orm"
 import type { TaskSecrets, TaskWork } from "../contract/task.ts"
-import { OPEN_STATES } from "./schema/states.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import type { TaskAttempt } from "./objects.ts"
 import type { HeldPlan } from "../plans.ts"
@@ -60,7 +59,9 @@ export async function claimTask(
           version: sql`version + 1`,
           acceptedAt: sql`coalesce(accepted_at, ${claim.now})`,
         })
-        .where(and(eq(jobs.id, claim.jobId), inArray(jobs.state, OPEN_STATES), isClaimed)),
+        .where(
+          and(eq(jobs.id, claim.jobId), sql`${jobs.state} in ('waiting', 'running')`, isClaimed),
+        ),
       database
         .update(taskInputs)
         .set({ objectKey: sql`(select object_key from files where files.id = file_id)` })
