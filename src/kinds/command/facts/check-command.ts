@@ -7,7 +7,7 @@ import { checkInputs } from "./check-inputs.ts"
 import { checkOptions, checkTrailing } from "./check-options.ts"
 import { checkOutputs } from "./check-outputs.ts"
 import { checkPairs } from "./check-pairs.ts"
-import { checkLists, checkStreams } from "./check-streams.ts"
+import { checkDrawn, checkLists, checkStreams } from "./check-streams.ts"
 import type { Probes } from "./check-streams.ts"
 import { checkDefaults } from "./default-streams.ts"
 import { checkLimits } from "./encoder-limits.ts"
@@ -31,6 +31,7 @@ export function checkByFacts(words: readonly string[], known: Known, probes: Pro
     ...firstFaults(command.trailing, (option) => checkTrailing(option, known)),
     ...checkGraphs(command, known),
     ...checkStreams(command, probes),
+    ...checkDrawn(command, probes),
     ...checkDefaults(command, known, probes),
     ...checkCounts(command, known, probes),
     ...checkLists(command, probes),

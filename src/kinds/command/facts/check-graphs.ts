@@ -125,10 +125,11 @@ function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[
   const made = new Set(labels)
   const unknown = mapped.filter((label) => !made.has(label))
   if (unknown.length > 0) {
+    const options = files.flatMap((file) => file.options)
     return unknown.slice(0, REFUSALS_MAX).map((label) => ({
       code: "stream_not_found" as const,
       option: "-map",
-      message: `-map: no filter makes [${label}]${didYouMean(label, labels, (name) => `\`[${name}]\``) || describeLabels(labels)}`,
+      message: `-map: ${describeUnmade(label, { labels, options })}`,
     }))
   }
   const taken = new Set<string>()
@@ -158,6 +159,22 @@ function describeBoth({ options }: ReadFile, ends: readonly OpenEnd[]): Refusal[
     const message = `${option.word}: [${end.label ?? ""}] comes of -filter_complex, and takes no filters of its own; put ${quote(graph.text)} into that graph, before [${end.label ?? ""}]`
     return [{ code: "filter_error" as const, option: option.word, message }]
   })
+}
+
+/** Why no label of this name can be mapped. */
+function describeUnmade(
+  label: string,
+  { labels, options }: { labels: readonly string[]; options: readonly ReadOption[] },
+): string {
+  const simple = options.find((option) => {
+    return graphOf(option)[0]?.kind === "simple" && option.value?.includes(`[${label}]`)
+  })
+  if (simple) {
+    const input = simple.name === "af" ? "[0:a]" : "[0:v]"
+    return `[${label}] stands in ${simple.word}, whose filters are for one stream and have no labels to map; write them as -filter_complex "${input}…[${label}]"`
+  }
+  const similar = didYouMean(label, labels, (name) => `\`[${name}]\``)
+  return `no filter makes [${label}]${similar || describeLabels(labels)}`
 }
 
 function describeLabels(labels: readonly string[]): string {

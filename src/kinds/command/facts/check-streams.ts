@@ -54,6 +54,24 @@ export function checkStreams(command: ReadCommand, probes: Probes): Refusal[] {
   })
 }
 
+/** Files without subtitles that the filter subtitles is to draw. */
+export function checkDrawn(command: ReadCommand, probes: Probes): Refusal[] {
+  return graphsOf(command).flatMap(({ option, text }) => {
+    const read = readChains(text)
+    const filters = "error" in read ? [] : read.chains.flat()
+    return filters.flatMap(({ name, options }) => {
+      const file = options.find((each, place) => {
+        return each.name === null ? place === 0 : /^(?:f|filename)$/.test(each.name)
+      })
+      const streams = probes.get(file?.value ?? "")?.streams.map(readStream) ?? []
+      const isDrawn = name === "subtitles" && streams.length > 0
+      if (!isDrawn || streams.some(({ medium }) => medium === MEDIA["s"])) return []
+      const message = `${option}: ${quote(file?.value ?? "")} has no subtitles, only ${describeStreams(streams)}; give an .srt or .ass file as an input, or a film that has some`
+      return [{ code: "stream_not_found" as const, option, message }]
+    })
+  })
+}
+
 /** Media that are read as if they were a text that lists files. */
 export function checkLists({ files }: ReadCommand, probes: Probes): Refusal[] {
   return files.flatMap((file) => {

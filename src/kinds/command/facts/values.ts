@@ -32,7 +32,10 @@ export function expectedInstead(option: KnownOption, value: string, known: Known
     case "v":
       return expectedRate(value)
     case "z":
-      return expectedSize(value)
+      // Of tiles it is how many stand beside and above each other.
+      return option.names.includes("layout") && expectedSize(value) !== null
+        ? "expected columns and rows, as 3x2"
+        : expectedSize(value)
     case "c":
       return expectedColor(value, known)
     case "t":

@@ -82,7 +82,11 @@ function judgePlace(value: string, use: FileUse | null, terms: Terms): Fault | n
   const instead = use === null ? terms.nameEither : insteadOf(use, terms)
   if (/^(?:-$|pipe:|fd:)/i.test(value)) {
     const why = "a command has no standard input or output"
-    return { code: "stdio_not_allowed", message: `${quote(value)}: ${why}; ${instead}` }
+    const how =
+      use === "write"
+        ? `${instead}, or leave it out: the log of a job has what is printed`
+        : instead
+    return { code: "stdio_not_allowed", message: `${quote(value)}: ${why}; ${how}` }
   }
   if (/^file:\/\//i.test(value) && use === "input") {
     return { ...ownMachineFault(value, terms), code: "url_not_allowed" }

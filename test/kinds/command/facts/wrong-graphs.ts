@@ -34,6 +34,7 @@ export const WRONG_GRAPHS: Wrong[] = [
   ["-i in_1 -vf fps=fps=quick out.mp4", 'knows no "quick"'],
   ["-i in_1 -vf fps=25:round=nearest out.mp4", "or `near`"],
   ["-i in_1 -vf yadif=mode=fast out.mp4", "expected"],
+  ["-i in_1 -vf tile=2 out.png", "expected columns and rows, as 3x2"],
   ["-i in_1 -vf hflip=1 out.mp4", "it takes no options"],
   ["-i in_1 -vf scale=80:60:enable=1 out.mp4", "it takes no enable="],
   ["-i in_1 -vf transpose=1:none:3 out.mp4", "one too many"],

@@ -52,6 +52,9 @@ export const WRONG_STREAMS: Wrong[] = [
     "2 are left",
   ],
   ["-i in_1 -filter_complex [0:v]hflip[a];[a]vstack out.mp4", "label what it is to take"],
+  ["-i in_1 -vf subtitles=in_mute.mp4 out.mp4", "has no subtitles, only v:0 (h264)"],
+  ["-i in_1 -vf hflip,subtitles=f=in_1.mp4:si=0 out.mp4", "give an .srt or .ass file"],
+  ["-i in_1 -vf hflip[v] -map [v] out.mp4", 'write them as -filter_complex "[0:v]'],
   // What formats hold
   ["-i in_1 -an -c:v ffv1 out.mp4", "use libx264"],
   ["-i in_1 -an -c:v rawvideo out.mp4", "use libx264"],
