@@ -9,7 +9,8 @@ import type { RunnerAnswer } from "../../src/rpc.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import { createJob, draftJob, draftTask } from "../../src/storage/job-drafts.ts"
 import { openTaskQueue } from "../../src/storage/task-queue.ts"
-import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
+import type { TaskQueue } from "../../src/storage/task-queue.ts"
+import type { QueuedTask } from "../../src/storage/queued-tasks.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import { withContainers } from "../support/containers.ts"
 import { jobFacts } from "../support/job-facts.ts"
@@ -42,7 +43,7 @@ describe("a task for a container", () => {
       const queue = openTaskQueue(storage.sql)
       const made = newTask({ id: taskId, jobId, pool: "media", priority: 50, blocked: false })
       const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
-      queue.add(task)
+      queue.add([task])
       return work(queue, task)
     })
   }

@@ -10,7 +10,8 @@ import {
 } from "../../src/pipeline/dispatch/queued-task.ts"
 import { openTaskQueue } from "../../src/storage/task-queue.ts"
 import { countRows, sumOf } from "../support/counted-rows.ts"
-import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
+import type { TaskQueue } from "../../src/storage/task-queue.ts"
+import type { QueuedTask } from "../../src/storage/queued-tasks.ts"
 import { allQueued } from "../support/queued-tasks.ts"
 
 const MINUTE_MS = 60_000
@@ -23,7 +24,7 @@ it("a task that is posted is known to its object alone, and starts again where t
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
     const queue = openTaskQueue(storage.sql)
     const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
-    queue.add(starting)
+    queue.add([starting])
     queue.hold(postingTask(starting, 3))
     expect(queue.underWay()).toMatchObject([{ state: "posting", fence: 3, allocation: 7 }])
     const afterRestart = openTaskQueue(storage.sql)
@@ -41,7 +42,7 @@ async function withTakenTask(
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
     const queue = openTaskQueue(storage.sql)
     const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
-    queue.add(starting)
+    queue.add([starting])
     const taken = runningTask(postingTask(starting, 3), "boot", Date.now())
     queue.hold(taken)
     work(queue, openTaskQueue(storage.sql), taken)
@@ -81,7 +82,7 @@ it("the row of a short run stays until another task is added or it is flushed", 
       [],
     ])
     expect(afterRestart.find("t")).toMatchObject({ state: "starting" })
-    queue.add(newTask({ ...message, id: "u" }))
+    queue.add([newTask({ ...message, id: "u" })])
     expect(allQueued(afterRestart)).toMatchObject([{ id: "u" }])
   })
   await withTakenTask((queue, afterRestart) => {
@@ -94,7 +95,7 @@ it("the row of a short run stays until another task is added or it is flushed", 
 it("a task that left is queued again as it is then", async () => {
   await withTakenTask((queue) => {
     queue.remove("t")
-    expect(queue.add(newTask(message))).toBe(true)
+    queue.add([newTask(message)])
     expect(queue.find("t")).toMatchObject({ state: "ready", fence: null, slot: null })
   })
 })
@@ -117,7 +118,7 @@ it("asks a pool that has a ready task, a used slot or an open request, and no ot
   await withTakenTask((queue) => {
     const answered = { number: 1, isKnown: true }
     expect(queue.pools()).toEqual([])
-    queue.add(newTask({ ...message, id: "ready", pool: "light" }))
+    queue.add([newTask({ ...message, id: "ready", pool: "light" })])
     queue.markUsed("fetch", 1)
     queue.saveRequest("lookup", { ...answered, isOpen: true })
     queue.saveRequest("speech", { ...answered, isOpen: false })
@@ -132,7 +133,7 @@ it("writes a lease every ten seconds, one row each, whatever is reported", async
   const written = await runInDurableObject(object, async (_, { storage }) => {
     const queue = openTaskQueue(storage.sql)
     const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
-    queue.add(starting)
+    queue.add([starting])
     const first = runningTask(postingTask(starting, 3), "boot", Date.now())
     queue.hold(first)
     const rows: number[] = []

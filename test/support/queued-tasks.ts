@@ -1,5 +1,6 @@
 import { openTaskQueue } from "../../src/storage/task-queue.ts"
-import type { QueuedTask, TaskQueue } from "../../src/storage/task-queue.ts"
+import type { TaskQueue } from "../../src/storage/task-queue.ts"
+import type { QueuedTask } from "../../src/storage/queued-tasks.ts"
 
 /** All tasks of a queue, in the order of their ids. */
 export function allQueued(queue: TaskQueue): QueuedTask[] {

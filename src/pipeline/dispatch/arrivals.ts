@@ -22,10 +22,11 @@ export function openArrivals({ queue, left, notes }: Parts) {
 
     /** Queues tasks; answers the ids of those that wait for inputs. */
     queue(tasks: readonly TaskMessage[]): string[] {
-      for (const task of tasks) {
-        queue.add(newTask(task))
+      queue.add(tasks.map(newTask))
+      const queued = queue.findAll(tasks.map(({ id }) => id))
+      for (const { id, jobId } of tasks) {
         // A claim would have said so in D1.
-        if (queue.find(task.id)?.fence === null) notes.jobAccepted(task.jobId)
+        if (queued.get(id)?.fence === null) notes.jobAccepted(jobId)
       }
       return tasks.flatMap((task) => (task.blocked ? task.id : []))
     },

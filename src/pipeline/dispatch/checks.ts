@@ -2,7 +2,8 @@ import type { Env } from "../../env.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { listOpenAndReaders, listOpenTasks, listReaders } from "../../storage/open-tasks.ts"
 import type { OpenTask, Readers } from "../../storage/open-tasks.ts"
-import type { QueuedTask, TaskQueue } from "../../storage/task-queue.ts"
+import type { TaskQueue } from "../../storage/task-queue.ts"
+import type { QueuedTask } from "../../storage/queued-tasks.ts"
 import { adoptNext } from "./adopt.ts"
 import { expireJobs } from "./expire.ts"
 import type { openJobNotes } from "./job-notes.ts"
@@ -70,9 +71,10 @@ function openLooks(env: Env, queue: TaskQueue, { walks, notes, remove, onReconci
     if (ids.length === 0) return
     const open = await listOpenTasks(databaseOf(env, accountId), ids)
     removeClosed(ids, open, killed)
-    for (const { id, jobState } of open) {
-      const queued = queue.find(id)
-      if (jobState === "waiting" && queued?.boot) notes.taskTaken(accountId, queued)
+    const waiting = new Set(open.flatMap((task) => (task.jobState === "waiting" ? task.id : [])))
+    const underWay = waiting.size > 0 ? queue.underWay() : []
+    for (const task of underWay) {
+      if (task.boot && waiting.has(task.id)) notes.taskTaken(accountId, task)
     }
     await reconcile(accountId, open)
   }

@@ -15,7 +15,7 @@ import type {
 import { deleteTask } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { openTaskQueue } from "../../storage/task-queue.ts"
-import type { QueuedTask } from "../../storage/task-queue.ts"
+import type { QueuedTask } from "../../storage/queued-tasks.ts"
 import { isRunningAt } from "../../storage/tasks.ts"
 import type { JobSnapshot } from "../../storage/transitions.ts"
 import { openArrivals } from "./arrivals.ts"
@@ -96,7 +96,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async tasksEnded(accountId: string, ids: string[], killed = false, over = false): Promise<void> {
-    const ending = ids.flatMap((id) => this.#queue.find(id) ?? [])
+    const ending = [...this.#queue.findAll(ids).values()]
     for (const { id, jobId, pool } of ending) {
       this.#slots.forgetOwing(pool)
       if (over) this.#remove(id, killed)

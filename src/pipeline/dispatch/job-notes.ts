@@ -1,7 +1,7 @@
 import type { AccountDatabase } from "../../storage/database.ts"
 import { noteJobs } from "../../storage/jobs.ts"
 import type { StartedJob, TakenTask } from "../../storage/jobs.ts"
-import type { QueuedTask } from "../../storage/task-queue.ts"
+import type { QueuedTask } from "../../storage/queued-tasks.ts"
 
 /** Short tasks are over by then, and their jobs need no note. */
 const GATHER_MS = 200

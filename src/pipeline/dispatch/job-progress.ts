@@ -1,5 +1,5 @@
 import type { Progress } from "../../rpc.ts"
-import type { QueuedTask } from "../../storage/task-queue.ts"
+import type { QueuedTask } from "../../storage/queued-tasks.ts"
 
 /** A job is done with its last task only. */
 const PERCENT_BEFORE_END = 99

@@ -1,7 +1,7 @@
 import { LEASE_MS } from "../../contract/protocol.ts"
 import type { LostRuns, SlotAllocation, TaskMessage } from "../../rpc.ts"
 import type { OpenTask } from "../../storage/open-tasks.ts"
-import type { QueuedTask } from "../../storage/task-queue.ts"
+import type { QueuedTask } from "../../storage/queued-tasks.ts"
 
 // The states of a queued task and every change of them; nothing else writes a state.
 //

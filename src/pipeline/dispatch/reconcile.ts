@@ -18,8 +18,9 @@ export type UnstartableTask = Pick<OpenTask, "id" | "jobId">
  * whose inputs have come is ready. Answers the tasks whose jobs are to fail.
  */
 export function reconcileTasks(queue: TaskQueue, open: OpenTask[], now: number): UnstartableTask[] {
+  const all = queue.findAll(open.map(({ id }) => id))
   return open.flatMap((task) => {
-    const queued = queue.find(task.id)
+    const queued = all.get(task.id)
     if (!queued || task.state !== "waiting") return []
     if (isPosted(queued) && queued.fence === task.fence) {
       const waitsSince = task.requeuedAt ?? queued.waitsSince
@@ -43,19 +44,25 @@ export function adoptTasks(
   open: OpenTask[],
   { weights, now }: { weights: ReadonlyMap<string, number>; now: number },
 ): void {
-  for (const task of open) {
+  const all = queue.findAll(open.map(({ id }) => id))
+  const lacking = open.flatMap((task) => {
     const pool = findPool(task)
     const isBlocked = task.inputs !== "ready" || pool === NO_POOL
     const jobWeight = weights.get(task.jobId) ?? task.weight
     const adopted = adoptedTask(task, { pool, isBlocked, jobWeight, now })
-    if (pool !== NO_POOL && queue.find(task.id)?.pool === NO_POOL) queue.remove(task.id)
-    queue.add(adopted)
-    const queued = queue.find(task.id)
-    // Its claim was made before this queue lost what it knew.
-    const isUnknown = queued && isWaiting(queued) && task.fence > (queued.fence ?? 0)
-    if (isUnknown && task.state === "running") queue.save(adopted)
     if (adopted.allocation !== null) queue.markUsed(adopted.pool, adopted.allocation)
-  }
+    const queued = all.get(task.id)
+    if (!queued) return [adopted]
+    if (queued.pool === NO_POOL && pool !== NO_POOL) {
+      queue.remove(task.id)
+      return [adopted]
+    }
+    // Its claim was made before this queue lost what it knew.
+    const isUnknown = isWaiting(queued) && task.fence > (queued.fence ?? 0)
+    if (isUnknown && task.state === "running") queue.save(adopted)
+    return []
+  })
+  queue.add(lacking)
 }
 
 /** The pool of a task; none, so that it stays blocked, where this version cannot tell. */

@@ -1,6 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
-import { BACKOFF_MS_MAX } from "../../storage/task-queue.ts"
+import { BACKOFF_MS_MAX } from "../../storage/queued-tasks.ts"
 
 /** How often a task may be requeued before its job fails, by what caused it. */
 const BUDGETS = { failures: 3, interruptions: 10 }

@@ -9,7 +9,7 @@ import { endJob } from "../../../src/pipeline/settle/settle.ts"
 import { databaseOf } from "../../../src/storage/database.ts"
 import { listOpenTasks } from "../../../src/storage/open-tasks.ts"
 import { openTaskQueue } from "../../../src/storage/task-queue.ts"
-import type { QueuedTask } from "../../../src/storage/task-queue.ts"
+import type { QueuedTask } from "../../../src/storage/queued-tasks.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
 import { makeClaimedJob, makeQueuedJob } from "../../support/queued-job.ts"
 import { allStored } from "../../support/queued-tasks.ts"
@@ -60,7 +60,7 @@ async function queueRunning(taskIds: string[], changes: Partial<QueuedTask> = {}
         jobWeight: 1,
         now: Date.now(),
       })
-      queue.add({ ...adopted, state: "running", boot: "boot", leaseUntil: 1, ...changes })
+      queue.add([{ ...adopted, state: "running", boot: "boot", leaseUntil: 1, ...changes }])
     }
   })
 }
@@ -250,7 +250,7 @@ describe("a dispatcher whose storage was lost", () => {
         leaseUntil: 0,
         waitsSince: 0,
       }
-      queue.add({ ...message, ...nothing, ...rest, ...waiting })
+      queue.add([{ ...message, ...nothing, ...rest, ...waiting }])
     })
     await dispatcher.tick(accountId)
     expect(await readQueue()).toMatchObject([{ id: taskId, state: "running", fence: 1 }])

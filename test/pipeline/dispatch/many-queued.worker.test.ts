@@ -5,7 +5,7 @@ import { newId } from "../../../src/ids.ts"
 import { Dispatcher } from "../../../src/pipeline/dispatch/dispatcher.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
 import { openTaskQueue } from "../../../src/storage/task-queue.ts"
-import type { QueuedTask } from "../../../src/storage/task-queue.ts"
+import type { QueuedTask } from "../../../src/storage/queued-tasks.ts"
 import { askedDuring, rowsReadBy, rowsReadOf } from "../../support/asked-statements.ts"
 import { allStored } from "../../support/queued-tasks.ts"
 
