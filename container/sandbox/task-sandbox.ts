@@ -3,6 +3,7 @@ import { basename, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { log } from "../log.ts"
 import { countProcesses } from "./count-processes.ts"
+import { endLeftSandboxes } from "./left-processes.ts"
 import { openPlace } from "./place.ts"
 import type { PlacedTool } from "./place.ts"
 import type { Place, Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
@@ -68,12 +69,14 @@ export function dropTaskSandbox({ uid }: TaskSandbox): void {
 }
 
 /**
- * Removes the workspaces that an earlier process left in the work folder, and nothing else. It
- * resolves when their user ids are held; the removal goes on, and no workspace stops it.
+ * Removes the workspaces that an earlier process left in the work folder, with the sandboxes that are
+ * still in them, and nothing else. It resolves when their user ids are held; the removal goes on, and no workspace stops it.
  */
 export async function removeLeftWorkspaces(workDir: string): Promise<void> {
   const left: { path: string; uid: number }[] = []
-  for (const name of await findLeftWorkspaces(workDir)) {
+  const names = await findLeftWorkspaces(workDir)
+  if (names.length > 0) endLeftSandboxes(workDir)
+  for (const name of names) {
     const path = join(workDir, name)
     // What is gone by then has nothing to remove.
     const stats = await lstat(path).catch(() => null)

@@ -1,5 +1,5 @@
 import { chmod, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import {
   chmodSync,
   chownSync,
@@ -72,6 +72,11 @@ export async function removeWorkspace(path: string): Promise<void> {
     }
   }
   rmdirSync(path)
+}
+
+/** Whether a path is that of a workspace of a work folder, whose path is real. */
+export function namesWorkspaceOf(workDir: string, path: string): boolean {
+  return dirname(path) === workDir && WORKSPACE_NAME.test(basename(path))
 }
 
 /** Names of the workspaces in the work folder, which an earlier process has left there. */

@@ -1,11 +1,12 @@
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmod, chown, mkdir, mkdtemp, readdir, symlink, writeFile } from "node:fs/promises"
+import { existsSync, readFileSync } from "node:fs"
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
-import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
+import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
 import { countProcesses } from "../../../container/sandbox/count-processes.ts"
 import {
   closeTaskSandbox,
@@ -126,6 +127,33 @@ test("users of workspaces that are left are given to no task before these are go
   await expect.poll(() => reopen(opened.uid), PATIENT).toBe(uid)
   dropTaskSandbox(opened)
 })
+
+test("what a killed runner left of sandboxes ends with its workspace", async ({ skip }) => {
+  skip(!(await findTiers()).includes("namespaces"), "this machine does not support namespaces")
+  const other = join(await mkdtemp(join(tmpdir(), "lathe-other-")), basename(workspace))
+  await mkdir(other)
+  const [left, kept] = await Promise.all([startOrphan(workspace), startOrphan(other)])
+  await removeLeftWorkspaces(workDir)
+  await expect.poll(() => readdir(workDir), PATIENT).toEqual([])
+  await expect.poll(() => existsSync(`/proc/${left}`), PATIENT).toBe(false)
+  expect(existsSync(`/proc/${kept}`)).toBe(true)
+  process.kill(kept, "SIGKILL")
+  await rm(dirname(other), { recursive: true })
+})
+
+/** A sandbox in a folder whose outer process was killed; the id of the one within. */
+async function startOrphan(folder: string): Promise<number> {
+  const within = ["--unshare-pid", "--bind", "/", "/", "--chdir", folder, "--", "sleep", "60"]
+  const outer = spawn("bwrap", within, { stdio: "ignore" })
+  await once(outer, "spawn")
+  const children = `/proc/${outer.pid}/task/${outer.pid}/children`
+  const pid = await vi.waitUntil(() => Number(readFileSync(children, "utf8").trim()), PATIENT)
+  // It is what its outer process was, until it becomes the tool.
+  await vi.waitUntil(() => existsSync(`/proc/${pid}/task/${pid}/children`), PATIENT)
+  outer.kill("SIGKILL")
+  await once(outer, "exit")
+  return pid
+}
 
 /** The user that the next task would get, which is released again. */
 function reopen(held: number | null): number | null {
