@@ -1,3 +1,4 @@
+import { AT_START } from "./contract/crons.ts"
 import { ContainerProxy } from "@cloudflare/containers"
 import { app } from "./app.ts"
 import type { Env } from "./env.ts"
@@ -36,5 +37,6 @@ export {
 export default {
   fetch: app.fetch,
   queue: consume,
-  scheduled: (controller, env) => sweep(env, controller.scheduledTime),
+  scheduled: (controller, env) =>
+    sweep(env, controller.scheduledTime, { isStart: controller.cron === AT_START }),
 } satisfies ExportedHandler<Env>

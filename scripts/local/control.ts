@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AT_START } from "../../src/contract/crons.ts"
 
 // Run inside the Worker, as its entrypoint `control`: what the start script asks of it by a socket
 // of its own.
@@ -40,8 +41,9 @@ const highestRows = z.array(z.object({ highest: z.number() }))
 const appliedRows = z.array(z.object({ name: z.string() }))
 
 /**
- * Answers `POST /migrate` (a list of migrations) and `POST /sweep` by 204 once they are done, or by
- * 500 with what went wrong as text.
+ * Answers `POST /migrate` (a list of migrations) and `POST /sweep` (a number: when this process was
+ * started, for its first sweep; or nothing) by 204 once they are done, or by 500 with what went wrong as
+ * text.
  */
 export function makeControl<Context>(worker: Scheduled<Context>) {
   return {
@@ -49,7 +51,7 @@ export function makeControl<Context>(worker: Scheduled<Context>) {
       const { pathname } = new URL(request.url)
       try {
         if (pathname === "/migrate") await migrateAll(env, migrations.parse(await request.json()))
-        else if (pathname === "/sweep") await sweep(worker, env, context)
+        else if (pathname === "/sweep") await sweep(worker, { env, context }, await request.text())
         else return new Response(null, { status: 404 })
         return new Response(null, { status: 204 })
       } catch (error) {
@@ -102,9 +104,12 @@ async function migrate(database: Database, given: Migrations): Promise<void> {
 
 async function sweep<Context>(
   worker: Scheduled<Context>,
-  env: Environment,
-  context: Context,
+  { env, context }: { env: Environment; context: Context },
+  startedAt: string,
 ): Promise<void> {
-  const scheduledTime = Date.now()
-  await worker.scheduled({ cron: "* * * * *", scheduledTime, noRetry() {} }, env, context)
+  const controller =
+    startedAt === ""
+      ? { cron: "* * * * *", scheduledTime: Date.now() }
+      : { cron: AT_START, scheduledTime: z.coerce.number().parse(startedAt) }
+  await worker.scheduled({ ...controller, noRetry() {} }, env, context)
 }

@@ -54,6 +54,7 @@ export async function startWorker(
     started.use(await listenBy(join(folder, name), handler))
   }
   const sockets = { worker: workerSocket(folder), control: join(folder, "control") }
+  let notSweptSince: number | null = Date.now()
   started.use(
     await startWorkerd({
       program: runtime.program,
@@ -80,13 +81,20 @@ export async function startWorker(
         ...bindings,
       },
       sockets,
-      onRestart,
+      onRestart: (startedAt) => {
+        notSweptSince = startedAt
+        onRestart()
+      },
     }),
   )
   const running = started.move()
   return {
     migrate: async () => await ask(sockets.control, "/migrate", JSON.stringify(runtime.migrations)),
-    sweep: async () => await ask(sockets.control, "/sweep"),
+    async sweep() {
+      const startedAt = notSweptSince
+      await ask(sockets.control, "/sweep", startedAt === null ? "" : String(startedAt))
+      if (notSweptSince === startedAt) notSweptSince = null
+    },
     [Symbol.asyncDispose]: async () => await running.disposeAsync(),
   }
 }

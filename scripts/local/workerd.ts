@@ -23,8 +23,8 @@ export type WorkerdOptions = {
   environment: Record<string, string>
   /** Paths of its sockets by name; it is ready when it listens on all. */
   sockets: Record<string, string>
-  /** Called when one that died is ready again. */
-  onRestart: () => void
+  /** Called when one that died is ready again, with when it was started. */
+  onRestart: (startedAt: number) => void
 }
 
 /**
@@ -57,7 +57,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<AsyncDispos
       current = launch(options)
       if (!(await current.ready)) continue
       log("error", "workerd.restarted", { message: "workerd was started again." })
-      options.onRestart()
+      options.onRestart(bornAt)
     }
   }
 }

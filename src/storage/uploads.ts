@@ -139,6 +139,20 @@ export async function listAbandoned(
   return [...abandoned, ...dying].slice(0, limit)
 }
 
+/** Uploads of all accounts that the Worker itself began before a moment, and not a task. */
+export async function listOwnUploads(
+  database: Database,
+  before: number,
+  limit: number,
+): Promise<Upload[]> {
+  return await database
+    .select()
+    .from(uploads)
+    .where(and(lt(uploads.createdAt, before), isNull(uploads.taskId), isNull(uploads.dyingAt)))
+    .orderBy(asc(uploads.createdAt))
+    .limit(limit)
+}
+
 /** Marks an upload as dying; false where a job has taken it meanwhile. */
 export async function markDying(
   { accountId, sql: database }: AccountDatabase,

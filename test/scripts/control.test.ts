@@ -65,6 +65,9 @@ describe("the entrypoint for the start script", () => {
   test("does what the cron does, and says where that fails", async () => {
     expect(await ask("/sweep")).toEqual([204, ""])
     expect(scheduled.mock.calls[0]?.[0].scheduledTime).toBeGreaterThan(0)
+    expect(await ask("/sweep", "1700000000000")).toEqual([204, ""])
+    const atStart = { cron: "@reboot", scheduledTime: 1_700_000_000_000 }
+    expect(scheduled.mock.lastCall?.[0]).toMatchObject(atStart)
     scheduled.mockRejectedValue(new Error("no room"))
     expect(await ask("/sweep")).toEqual([500, "Error: no room"])
   })

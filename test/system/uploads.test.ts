@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { findWorkerd } from "../faults/processes.ts"
 import { openSlowBody, openSlowUpload } from "./slow-upload.ts"
 import { countObjects, countUploads } from "./state-rows.ts"
 import { startService } from "./service.ts"
@@ -91,6 +92,17 @@ describe("an upload that comes to a stop", () => {
     upload.end()
     expect(await upload.answered).toMatchObject({ status: 201 })
   })
+})
+
+test("an upload whose workerd is killed leaves nothing behind", async () => {
+  const objects = countObjects(service.stateDir)
+  const upload = await openSlowUpload(service.origin, { key })
+  await upload.send(new Uint8Array(PART_BYTES + MIB))
+  await vi.waitUntil(() => countUploads(service.stateDir) > 0, { timeout: 10_000 })
+  process.kill(findWorkerd(service.pid) ?? 0, "SIGKILL")
+  expect((await upload.answered).status).not.toBe(201)
+  await untilNothingIsLeft()
+  expect(countObjects(service.stateDir)).toBe(objects)
 })
 
 test("a JSON body that comes to a stop is closed with 408", async () => {

@@ -21,7 +21,8 @@ import { isMoving } from "../../storage/places.ts"
 import { deleteOldOutages } from "../../storage/receiver-outages.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import { deleteLeftSecrets } from "../../storage/task-secrets.ts"
-import { listAbandoned } from "../../storage/uploads.ts"
+import type { Upload } from "../../storage/schema/uploads.ts"
+import { listAbandoned, listOwnUploads } from "../../storage/uploads.ts"
 import { deleteOldUsage } from "../../storage/usage.ts"
 import type { JobMessage } from "../dispatch/job-messages.ts"
 import { stepMoves } from "../accounts/move.ts"
@@ -49,8 +50,15 @@ const DEAD_LETTER_MS = 30 * DAY_MS
 /** Longer than a lookup answers for its URL, and than anybody waits for one. */
 const LOOKUP_MS_MAX = 5 * 60_000
 
-/** Finds whatever messages and objects lost, and puts it on its way again. */
-export async function sweep(env: Env, now: number): Promise<void> {
+/**
+ * Finds whatever messages and objects lost, and puts it on its way again. With `isStart`, `now` is when
+ * the only process of the Worker began: what an earlier one was storing then is on its way no more.
+ */
+export async function sweep(
+  env: Env,
+  now: number,
+  { isStart = false }: { isStart?: boolean } = {},
+): Promise<void> {
   prepareLog(env)
   const { fetchedMs } = retentionOf(env)
   const keptMs = settingsOf(env).JOB_DAYS_MAX * DAY_MS
@@ -65,6 +73,7 @@ export async function sweep(env: Env, now: number): Promise<void> {
       tickDispatchers(env, database, now),
       resendDeliveryMessages(env, database, now),
       removeAbandonedUploads(env, database, now),
+      ...(isStart ? [removeOwnUploads(env, database, now)] : []),
       deleteExpiredIdempotency(database, now),
       untilDone(async () => await deleteFinishedJobs(database, now - keptMs)),
       removeExpiredJobs(env, database, now),
@@ -126,8 +135,20 @@ async function removeLookups(env: Env, database: Database, before: number): Prom
 }
 
 async function removeAbandonedUploads(env: Env, database: Database, now: number): Promise<void> {
-  const abandoned = await listAbandoned(database, now - ABANDONED_MS, ROWS_MAX)
-  for (const upload of abandoned) {
+  await removeUploads(env, await listAbandoned(database, now - ABANDONED_MS, ROWS_MAX), now)
+}
+
+/** Removes what callers were sending to a process that is gone. */
+async function removeOwnUploads(env: Env, database: Database, now: number): Promise<void> {
+  await untilDone(async () => {
+    const own = await listOwnUploads(database, now, ROWS_MAX)
+    await removeUploads(env, own, now)
+    return own.length === ROWS_MAX
+  })
+}
+
+async function removeUploads(env: Env, uploads: readonly Upload[], now: number): Promise<void> {
+  for (const upload of uploads) {
     await doOrLog("sweep.upload_failed", { upload_id: upload.id }, async () => {
       await abandonUpload(env, upload, now)
     })

@@ -130,6 +130,26 @@ describe("a sweep over many finished jobs", () => {
     expect(results).toEqual([{ id: young.id }])
   })
 
+  it("removes what an earlier process was storing, where its Worker has one alone", async () => {
+    const startedAt = Date.now() + DAY_MS
+    async function openUpload({ at, taskId = null }: { at: number; taskId?: string | null }) {
+      const id = newId()
+      const insert = `insert into uploads (id, account_id, object_key, task_id, created_at)
+        values (?1, 'account', 'account/uploads/' || ?1 || '/media', ?2, ?3)`
+      await env.DB.prepare(insert).bind(id, taskId, at).run()
+      await env.MEDIA.put(`account/uploads/${id}/media`, "x")
+      return id
+    }
+    const dead = await openUpload({ at: startedAt - 1 })
+    const live = await openUpload({ at: startedAt })
+    const ofTask = await openUpload({ at: startedAt - 1, taskId: newId() })
+    await sweep(env, startedAt, { isStart: true })
+    const kept = await Promise.all(
+      [dead, live, ofTask].map(async (id) => await env.MEDIA.head(`account/uploads/${id}/media`)),
+    )
+    expect(kept.map((object) => object !== null)).toEqual([false, true, true])
+  })
+
   it("removes what lies below garbage twice with an hour between, and forgets it then", async () => {
     const prefix = `account/tasks/${newId()}/1/`
     const now = Date.now()
