@@ -43,16 +43,8 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
     /** The runner was handed a task of this job. */
     note: (jobId: string) => void handedAt.set(jobId, performance.now()),
     close: () => caller.close(),
-    /**
-     * From the sending of a create to the runner's having its task, in milliseconds, of all jobs
-     * that were handed over until now: whole only once nothing is open.
-     */
-    waitsMs(): number[] {
-      return sent.flatMap(({ id, sentAt }) => {
-        const at = handedAt.get(id)
-        return at === undefined ? [] : [at - sentAt]
-      })
-    },
+    /** Milliseconds from creates to the runner's having their tasks; whole once nothing is open. */
+    waitsMs: () => waitsOf(sent, handedAt),
     /** Has each key upload a file, which its commands read. */
     async prepare(keys: string[]): Promise<void> {
       async function addAccount(key: string): Promise<void> {
@@ -90,9 +82,8 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
     const isUpload = turn % TURNS < UPLOADS
     const webhook = turn % TURNS >= TURNS - WEBHOOKS ? receiver : null
     try {
-      const answer = isUpload
-        ? await upload(caller, account.key)
-        : await command(caller, account, webhook)
+      const sending = isUpload ? upload(caller, account.key) : command(caller, account, webhook)
+      const answer = await sending
       tally.submitMs.push(performance.now() - sentAt)
       sent.push({ id: idOf(answer), sentAt })
       tally.submitted += 1
@@ -102,6 +93,13 @@ export function openLoad(origin: string, receiver: string, ended: ReadonlySet<st
       if (tally.refused === 1) console.error("a create was refused:", String(error))
     }
   }
+}
+
+function waitsOf(sent: readonly Sent[], handedAt: ReadonlyMap<string, number>): number[] {
+  return sent.flatMap(({ id, sentAt }) => {
+    const at = handedAt.get(id)
+    return at === undefined ? [] : [at - sentAt]
+  })
 }
 
 /**

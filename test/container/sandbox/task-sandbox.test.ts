@@ -8,6 +8,7 @@ import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
 import { countProcesses } from "../../../container/sandbox/count-processes.ts"
+import { findProgram } from "../../../container/sandbox/paths.ts"
 import {
   closeTaskSandbox,
   dropTaskSandbox,
@@ -144,7 +145,7 @@ test("what a killed runner left of sandboxes ends with its workspace", async ({ 
 /** A sandbox in a folder whose outer process was killed; the id of the one within. */
 async function startOrphan(folder: string): Promise<number> {
   const within = ["--unshare-pid", "--bind", "/", "/", "--chdir", folder, "--", "sleep", "60"]
-  const outer = spawn("bwrap", within, { stdio: "ignore" })
+  const outer = spawn(findProgram("bwrap"), within, { stdio: "ignore" })
   await once(outer, "spawn")
   const children = `/proc/${outer.pid}/task/${outer.pid}/children`
   const pid = await vi.waitUntil(() => Number(readFileSync(children, "utf8").trim()), PATIENT)
