@@ -9,7 +9,7 @@ import { readChains } from "./graph.ts"
 import type { ChainFilter } from "./graph.ts"
 import type { Known } from "./known.ts"
 import { linkGraph } from "./links.ts"
-import type { OpenEnd } from "./links.ts"
+import type { Links, OpenEnd } from "./links.ts"
 
 /** A graph of a command: the option that it is the value of, and its medium where it has one alone. */
 export type Graph = {
@@ -48,43 +48,42 @@ function sourceOf(file: ReadFile): Graph[] {
 export function checkGraphs(command: ReadCommand, known: Known): Refusal[] {
   const graphs = graphsOf(command)
   const made = graphs.flatMap((graph) => {
-    const { faults, outputs } = checkGraph(graph, known)
+    const { faults, links } = checkGraph(graph, known)
     const refusals = faults.map((message) => ({
       code: "filter_error" as const,
       option: graph.option,
       message: `${graph.option}: ${message}`,
     }))
-    return { graph, refusals, outputs }
+    return { graph, refusals, links }
   })
   const refusals = made.flatMap((each) => each.refusals)
   if (refusals.length > 0) return refusals
   const complex = made.filter(({ graph }) => graph.kind === "complex")
-  return complex.every((each) => each.outputs)
-    ? checkLabels(
-        command,
-        complex.flatMap(({ outputs }) => outputs ?? []),
-      )
-    : []
+  if (!complex.every(({ links }) => links)) return []
+  return checkLabels(command, {
+    ends: complex.flatMap(({ links }) => links?.outputs ?? []),
+    read: new Set(complex.flatMap(({ links }) => links?.inputs ?? []).map(({ label }) => label)),
+  })
 }
 
-type Checked = { faults: string[]; outputs: OpenEnd[] | null }
+type Checked = { faults: string[]; links: Exclude<Links, { error: string }> }
 
 function checkGraph({ kind, medium, text }: Graph, known: Known): Checked {
   const read = readChains(text)
-  if ("error" in read) return { faults: [read.error], outputs: null }
+  if ("error" in read) return { faults: [read.error], links: null }
   const { chains } = read
   if (chains.length === 0) {
-    return { faults: ["it is empty; write a filter, or leave the option out"], outputs: null }
+    return { faults: ["it is empty; write a filter, or leave the option out"], links: null }
   }
   const faults = [
     ...new Set(firstFaults(chains.flat(), (filter) => checkFilter(filter, known, medium))),
   ]
-  if (faults.length > 0) return { faults, outputs: null }
+  if (faults.length > 0) return { faults, links: null }
   const links = linkGraph(chains, known)
-  if (!links) return { faults: [], outputs: null }
-  if ("error" in links) return { faults: [links.error], outputs: null }
+  if (!links) return { faults: [], links: null }
+  if ("error" in links) return { faults: [links.error], links: null }
   const shape = kind === "simple" ? describeShape(chains.flat(), links, { medium, known }) : null
-  return { faults: shape === null ? [] : [shape], outputs: links.outputs }
+  return { faults: shape === null ? [] : [shape], links }
 }
 
 /** What keeps a graph from being one for a single stream: one input and one output of its medium. */
@@ -114,8 +113,14 @@ function countOf({ length }: readonly unknown[], what: string): string {
   return `${length === 0 ? "no" : length} ${what}${length === 1 ? "" : "s"}`
 }
 
-/** Labels that are mapped and that no graph makes, and outputs of graphs that go nowhere. */
-function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[] {
+/**
+ * Labels that are mapped and that no graph makes, and outputs of graphs that go nowhere. From version 7.1,
+ * graphs read labels of others.
+ */
+function checkLabels(
+  { files }: ReadCommand,
+  { ends, read }: { ends: readonly OpenEnd[]; read: ReadonlySet<string | null> },
+): Refusal[] {
   const maps = files.flatMap(({ options }) => options.filter(({ name }) => name === "map"))
   const mapped = maps.flatMap((option) => {
     const label = /^\[([^\]]+)\]$/.exec(option.value ?? "")?.[1]
@@ -141,7 +146,7 @@ function checkLabels({ files }: ReadCommand, ends: readonly OpenEnd[]): Refusal[
   }
   const both = files.flatMap((file) => describeBoth(file, ends))
   if (both.length > 0) return both
-  const lost = ends.find(({ label }) => label !== null && !taken.has(label))
+  const lost = ends.find(({ label }) => label !== null && !taken.has(label) && !read.has(label))
   if (!lost) return []
   const message = `-filter_complex: [${lost.label ?? ""}] goes nowhere; write -map "[${lost.label ?? ""}]" before the output that it is for, or leave the label out`
   return [{ code: "filter_error", option: "-filter_complex", message }]

@@ -16,7 +16,7 @@ import type { Known } from "./known.ts"
 
 /** Filters that let each picture through. */
 const ONE_EACH =
-  /^(?:scale|crop|pad|format|setsar|setdar|hflip|vflip|transpose|eq|hue|drawtext|drawbox|drawgrid|unsharp|null|boxblur|gblur|negate|curves|rotate|subtitles|ass|setpts|fade)$/
+  /^(?:scale|crop|pad|format|setsar|setdar|hflip|vflip|transpose|eq|hue|drawtext|drawbox|drawgrid|unsharp|null|boxblur|gblur|negate|curves|rotate|subtitles|ass|fade)$/
 /** Tags of codecs in the formats of MP4. */
 const TAG_LENGTH = 4
 
@@ -165,7 +165,9 @@ function framesOf(file: ReadFile, { files }: ReadCommand, probes: Probes): numbe
   const video = probe.streams.find((stream) => stream["codec_type"] === "video")
   const rate = /^(\d+)\/(\d+)$/.exec(String(video?.["avg_frame_rate"] ?? video?.["r_frame_rate"]))
   const perSecond = Number(rate?.[1]) / Number(rate?.[2])
-  if (!(perSecond > 0) || probe.duration === undefined) return 0
+  // Sound may last longer than pictures do.
+  const seconds = Number(video?.["duration"]) || probe.duration
+  if (!(perSecond > 0) || seconds === undefined) return 0
   let made = perSecond
   for (const option of file.options) {
     const { name, value } = option
@@ -177,7 +179,7 @@ function framesOf(file: ReadFile, { files }: ReadCommand, probes: Probes): numbe
       if ("error" in read) return 0
       for (const filter of read.chains.flat()) {
         const rate = filter.name === "fps" ? rateOf(filter) : null
-        if (rate === null && !ONE_EACH.test(filter.name)) return 0
+        if (rate === null && !ONE_EACH.test(filter.name) && !isShift(filter)) return 0
         made = rate ?? made
       }
     }
@@ -185,10 +187,15 @@ function framesOf(file: ReadFile, { files }: ReadCommand, probes: Probes): numbe
   const asked = lastValue(file, "r")
   if (asked !== null && !isRatio(asked)) return 0
   const limit = asked === null ? made : Math.min(made, Number(asked) || 0)
-  const before = secondsLeft(input, probe.duration) ?? 0
+  const before = secondsLeft(input, seconds) ?? 0
   const left = secondsLeft(file, before) ?? 0
   // The last one may be a part of a second short.
   return Math.floor(left * limit) - 1
+}
+
+/** Whether a filter lets each picture through at its distance from the others. */
+function isShift({ name, text }: ChainFilter): boolean {
+  return name === "setpts" && /^PTS-STARTPTS$/i.test(text)
 }
 
 /** The pictures a second that the filter fps makes; null where it does not say it by a number. */

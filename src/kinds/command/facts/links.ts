@@ -86,7 +86,10 @@ export function padsOf({ name, options }: ChainFilter, known: Known) {
       )
     })
     const isOther = options.some((option) => option.name !== null && /^n$/.test(option.name))
-    const count = given ? Number(given.value) : counted.least
+    const grid = options.find((option) => option.name === "grid")?.value.split("x")
+    // That of a grid goes before the one that is given.
+    const ofGrid = grid && Number(grid[0]) * Number(grid[1])
+    const count = ofGrid ?? (given ? Number(given.value) : counted.least)
     if (!Number.isInteger(count) || count < 1 || count > 64 || isOther) return null
     const medium = name.startsWith("a") ? "A" : "V"
     pads[counted.side] = medium.repeat(count)

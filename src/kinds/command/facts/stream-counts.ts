@@ -66,7 +66,7 @@ function checkFree(command: ReadCommand, known: Known, probes: Probes): Refusal[
     const own = taken.filter((end) => end.medium === medium)
     const wanting = own.filter(({ label }) => label === null)
     const [first] = wanting
-    const count = first ? countFree(own, { medium, command, known, probes }) : null
+    const count = first ? countFound(own, { medium, letter, command, known, probes }) : null
     if (!first || count === null || wanting.length <= count) return []
     const option = graphs[0]?.option ?? "-filter_complex"
     const unlabelled =
@@ -79,19 +79,40 @@ function checkFree(command: ReadCommand, known: Known, probes: Probes): Refusal[
   })
 }
 
-type Counted = Facts & { medium: Medium; command: ReadCommand }
+type Counted = Facts & { medium: Medium; letter: string; command: ReadCommand }
 
-/** How many streams of the inputs no label takes, at most; null where that is not known. */
-function countFree(ends: readonly OpenEnd[], { medium, command, known, probes }: Counted) {
-  const labels = new Set(ends.flatMap(({ label }) => label ?? []))
-  const inputs = command.files.filter(({ kind }) => kind === "input")
-  const counts = inputs.map((input, place) => {
-    const isKnown = probes.get(input.word) ?? lastValue(input, "f")?.toLowerCase() === "lavfi"
-    const { streams } = readInput(input, known, probes)
-    if (!isKnown || !streams) return null
-    const isLabelled = [...labels].some((label) => new RegExp(`^${place}(?::|$)`).test(label))
-    const own = streams.filter((stream) => stream.medium === medium).length
-    return Math.max(0, own - (isLabelled ? 1 : 0))
-  })
-  return counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+/**
+ * How many inputs of graphs without a label find a stream; null where that is not known. Labels take
+ * any stream, and one without takes the first that is free when its turn comes.
+ */
+function countFound(ends: readonly OpenEnd[], { letter, ...counted }: Counted): number | null {
+  const inputs = counted.command.files.filter(({ kind }) => kind === "input")
+  const free = inputs.map((input) => placesOf(input, counted))
+  let found = 0
+  for (const { label } of ends) {
+    if (label === null) {
+      const places = free.find((each) => each === null || each.size > 0)
+      if (places === null) return null
+      const [place] = places ?? []
+      if (place === undefined) continue
+      places?.delete(place)
+      found += 1
+    } else {
+      const [, number, own = letter, place = "0"] =
+        /^(\d+)(?::([vas])(?::(\d+))?)?$/.exec(label) ?? []
+      if (number !== undefined && own === letter) free[Number(number)]?.delete(Number(place))
+    }
+  }
+  return found
+}
+
+/** The places of the streams of an input among those of a medium; null where they are not known. */
+function placesOf(
+  input: ReadFile,
+  { medium, known, probes }: Omit<Counted, "letter">,
+): Set<number> | null {
+  const isKnown = probes.get(input.word) ?? lastValue(input, "f")?.toLowerCase() === "lavfi"
+  const { streams } = readInput(input, known, probes)
+  if (!isKnown || !streams) return null
+  return new Set(streams.filter((stream) => stream.medium === medium).keys())
 }

@@ -13,6 +13,7 @@ const NAMES = new Map([
   ["in_snd", "in_snd.wav"],
   ["in_mute", "in_mute.mp4"],
   ["in_full", "in_full.mkv"],
+  ["in_still", "in_still.mp4"],
 ])
 
 const PICTURE = {
@@ -33,6 +34,7 @@ const PROBES = new Map([
   ["in_snd.wav", probeOf("wav", { ...SOUND, codec_name: "pcm_s16le" })],
   ["in_mute.mp4", probeOf("mov,mp4,m4a,3gp,3g2,mj2", PICTURE)],
   ["in_full.mkv", probeOf("matroska,webm", PICTURE, SOUND, TEXT)],
+  ["in_still.mp4", probeOf("mov,mp4,m4a,3gp,3g2,mj2", { ...PICTURE, duration: "0.040000" }, SOUND)],
 ])
 
 /** What ffprobe says of a file of one second, without what nothing looks for. */

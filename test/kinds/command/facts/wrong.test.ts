@@ -7,11 +7,13 @@ import pMap from "p-map"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { mediaTools } from "../../../../scripts/local/media-tools.ts"
 import { checkByFacts } from "../../../../src/kinds/command/facts/check-command.ts"
+import { checkFirstPass } from "../../../../src/kinds/command/facts/first-pass.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
 import { openFacts } from "../../../../src/kinds/command/facts/known.ts"
 import { ALLOWED } from "../policy/allowed-cases.ts"
 import { wordsOf } from "../policy/ask.ts"
 import { judge, wordsOfWrong } from "./judge-wrong.ts"
+import { RIGHT } from "./right.ts"
 import { WRONG_CODECS } from "./wrong-codecs.ts"
 import { ENDLESS, WRONG_GRAPHS } from "./wrong-graphs.ts"
 import { WRONG_OPTIONS } from "./wrong-options.ts"
@@ -48,6 +50,8 @@ beforeAll(async () => {
   await ffmpeg(["-i", "in_1.mp4", "-an", "-c", "copy", "in_mute.mp4"])
   const both = "-i in_1.mp4 -i in_2.srt -map 0 -map 1 -c copy -c:s srt in_full.mkv"
   await ffmpeg(both.split(" "))
+  const still = "-f lavfi -i testsrc2=s=160x120:d=0.04 -i in_1.mp4 -map 0 -map 1:a -c:a copy"
+  await ffmpeg([...still.split(" "), "-c:v", "libx264", "in_still.mp4"])
 })
 
 afterAll(async () => {
@@ -99,5 +103,21 @@ describe("legitimate commands are not refused", () => {
     const lines = allowed.filter((line) => !NOT_DONE.test(line))
     expect(lines.length).toBeGreaterThan(100)
     expect(lines.flatMap((line) => checkByFacts(wordsOf(line), known, new Map()))).toEqual([])
+  })
+
+  test.for(RIGHT)("%s", (line) => {
+    expect(judge(line, known)).toEqual([])
+  })
+
+  test("and work", { timeout: ALL_WITHIN_MS }, async () => {
+    const failing = await pMap(RIGHT, async (line) => ((await works(line)) ? [] : [line]), {
+      concurrency: AT_ONCE,
+    })
+    expect(failing.flat()).toEqual([])
+  })
+
+  test("as second passes that have no pictures", () => {
+    const lines = ["-i in_1 -vn -pass 2 out.mka", "-i in_snd -pass 2 out.mp3"]
+    expect(lines.flatMap((line) => checkFirstPass(wordsOfWrong(line)))).toEqual([])
   })
 })

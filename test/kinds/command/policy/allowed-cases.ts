@@ -40,6 +40,7 @@ export const ALLOWED: Record<string, readonly string[]> = {
   "filters and their graphs": [
     "-i in_1 -vf scale=iw/2:-1,setpts=PTS/1.5 -af atempo=1.5 out_1",
     "-i in_1 -filter_complex '[0:v]split=2[a][b];[a]scale=320:-2[x];[b]hflip[y];[x][y]overlay=W-w-10:(H-h)/2[v]' -map '[v]' out_1",
+    "-i in_1 -filter_complex '[0:v]hflip[a]' -filter_complex '[a]vflip[b]' -map '[b]' out_1",
     "-i in_1 -i in_pic -lavfi \"[0][1]overlay=x='if(gt(t,1),10,NAN)':y=10:enable='between(t,0,1)'\" out_1",
     "-i in_1 -vf \"drawtext=text='http\\://example.com 50%% /etc/passwd ~/x ../y':x=(w-tw)/2:y=h-th-10\" out_1",
     "-i in_1 -vf \"drawtext=text='http://example.com 50%':fontsize=24:fontcolor=white\" out_1",

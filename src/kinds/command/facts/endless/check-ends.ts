@@ -9,16 +9,17 @@ import { allOf, anyOf, isBound, LASTING_FRAMES } from "./fate.ts"
 import type { Endless, Fate } from "./fate.ts"
 import { mayLast } from "./filter-rules.ts"
 import { endsOfGraph } from "./graph-fates.ts"
-import type { GraphEnd } from "./graph-fates.ts"
 import { readInput } from "./input-streams.ts"
 import type { Input } from "./input-streams.ts"
 import { isOnePicture, streamsOfOutput } from "./output-streams.ts"
-import type { OutputStream } from "./output-streams.ts"
+import type { MadeStream, OutputStream } from "./output-streams.ts"
 
 /** Options with graphs that stand in files. */
 const ELSEWHERE = /^(?:\/.+|filter_complex_script|filter_script)$/
 /** More bytes than a job may make. */
 const BYTES_MAX = 1e13
+/** What a graph makes whose filters have as many outputs as ffmpeg alone knows. */
+const NOT_KNOWN: MadeStream = { medium: null, label: null, fate: null }
 
 /** Outputs that would never end, since one of their streams does not and nothing else ends them. */
 export function checkEnds(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
@@ -85,11 +86,11 @@ function endsOfComplex(
   graphs: readonly Graph[],
   inputs: readonly Input[],
   known: Known,
-): GraphEnd[] {
+): MadeStream[] {
   const complex = graphs.filter(({ kind }) => kind === "complex")
   const areAll = complex.map((graph) => {
     const isNamed = complex.length > 1 || /\[\s*\d+\s*[\]:]/.test(graph.text)
-    return endsOfGraph(graph, known, reader(inputs, isNamed)) ?? []
+    return endsOfGraph(graph, known, reader(inputs, isNamed)) ?? [NOT_KNOWN]
   })
   return areAll.flat()
 }

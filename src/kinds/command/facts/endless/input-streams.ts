@@ -8,6 +8,7 @@ import type { Probes } from "../check-streams.ts"
 import { anyOf, isBound, isRepeatedForEver, LASTING_HOURS } from "./fate.ts"
 import type { Fate } from "./fate.ts"
 import { endsOfGraph } from "./graph-fates.ts"
+import type { GraphEnd } from "./graph-fates.ts"
 
 /**
  * A stream of an input: the letter of its medium, and its pixels or channels, of which ffmpeg takes
@@ -18,7 +19,8 @@ export type InputStream = { medium: string; weight: number | null }
 /** An input: what it holds, null where that is not known, and what becomes of it. */
 export type Input = { streams: InputStream[] | null; fate: Fate }
 
-const SOUND_NAME = /\.(?:mp3|wav|aac|m4a|flac|ogg|oga|opus|wma|aif|aiff|ac3)$/i
+/** Names of files of sound alone, but for a cover. */
+export const SOUND_NAME = /\.(?:mp3|wav|aac|m4a|flac|ogg|oga|opus|wma|aif|aiff|ac3)$/i
 const PICTURE_NAME = /\.(?:jpe?g|png|webp|bmp|tiff?|gif)$/i
 
 /** What is known of an input before it is read. */
@@ -42,10 +44,16 @@ function readSource(file: ReadFile, known: Known): Input {
   const ends = endsOfGraph({ text: file.word, option: "-i" }, known, () => null)
   if (!ends) return { streams: null, fate: null }
   const [only] = ends.length === 1 ? ends : []
-  const streams = ends.map(({ medium }) => {
+  const streams = ends.toSorted(byPlace).map(({ medium }) => {
     return { medium, weight: only && medium === "A" ? channelsOf(file.word) : null }
   })
   return { streams, fate: anyOf(ends.map(({ fate }) => fate)) }
+}
+
+/** Streams of a source are counted by their labels, as out0 and out1. */
+function byPlace(one: GraphEnd, other: GraphEnd): number {
+  const [first, second] = [one, other].map(({ label }) => /^out(\d+)/.exec(label ?? "")?.[1] ?? "0")
+  return Number(first) - Number(second)
 }
 
 /** The channels of the usual sources of sound; null for others. */

@@ -16,8 +16,11 @@ export type OutputStream = { medium: string | null; fate: Fate }
 
 const NOT_KNOWN: OutputStream = { medium: null, fate: null }
 
+/** A stream that a graph of the whole command makes, or all of one of which it is not known what it makes. */
+export type MadeStream = OutputStream & Pick<GraphEnd, "label">
+
 /** What streams of outputs come from. */
-type Origins = { inputs: readonly Input[]; ends: readonly GraphEnd[]; known: Known }
+type Origins = { inputs: readonly Input[]; ends: readonly MadeStream[]; known: Known }
 
 /** The streams of an output, as it maps them or as ffmpeg chooses them, behind its own filters. */
 export function streamsOfOutput(
@@ -78,8 +81,10 @@ function mapped(map: string, inputs: readonly Input[]): OutputStream[] {
 /** The streams of inputs that ffmpeg chooses: one of each medium that no graph makes. */
 function chosen(
   output: ReadFile,
-  { inputs, made, known }: Pick<Origins, "inputs" | "known"> & { made: readonly GraphEnd[] },
+  { inputs, made, known }: Pick<Origins, "inputs" | "known"> & { made: readonly MadeStream[] },
 ): OutputStream[] {
+  // A stream of any medium may be made, so that none of it is chosen.
+  if (made.some(({ medium }) => medium === null)) return [NOT_KNOWN]
   const endless = allOf(inputs.map(({ fate }) => fate))
   if (endless && made.length === 0 && inputs.some(({ streams }) => !streams)) {
     return [{ medium: null, fate: endless }]
