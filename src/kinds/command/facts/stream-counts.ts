@@ -69,6 +69,10 @@ function checkFree(command: ReadCommand, known: Known, probes: Probes): Refusal[
     const count = first ? countFound(own, { medium, letter, command, known, probes }) : null
     if (!first || count === null || wanting.length <= count) return []
     const option = graphs[0]?.option ?? "-filter_complex"
+    if (count === 0 && wanting.length === own.length) {
+      const lack = `${option}: the filter ${first.filter} takes ${name}, and no input has any; leave it out, or give one more -i that has some`
+      return [{ code: "stream_not_found" as const, option, message: lack }]
+    }
     const unlabelled =
       wanting.length === 1
         ? `an input of ${first.filter} has no label, and`

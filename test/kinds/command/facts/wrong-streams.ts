@@ -45,6 +45,8 @@ export const WRONG_STREAMS: Wrong[] = [
     "3 inputs of filters like hstack have no label",
   ],
   ["-i in_1 -filter_complex hstack out.mp4", "of which one is left"],
+  ["-i in_mute -filter_complex volume=2 out.mp4", "takes sound, and no input has any"],
+  ["-i in_1 -filter_complex [0:v]hflip[a];vflip[b];[a][b]hstack out.mp4", "none is left"],
   ["-i in_1 -filter_complex [0:v]overlay=10:10 out.mp4", "an input of overlay has no label"],
   ["-i in_1 -i in_mute -filter_complex amix out.mp4", "stream of sound that nothing else takes"],
   [
