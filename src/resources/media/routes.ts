@@ -48,13 +48,14 @@ async function findOpen(c: AppContext, fileId: string): Promise<StoredFile | nul
   const found = await Promise.all(
     databases.map((database) => findPublished(database, fileId, namesOf(c))),
   )
-  for (const [at, stored] of found.entries()) {
-    if (!stored) continue
-    const place = await findPlace(c.env, stored.file.accountId, "read")
-    // Where its account was, it is as it was then.
-    if (place === at + 1) return stored
-  }
-  return null
+  const at = found.findIndex((stored) => stored !== null)
+  const stored = found[at]
+  if (!stored) return null
+  const place = await findPlace(c.env, stored.file.accountId, "read")
+  if (place === at + 1) return stored
+  // Where its account was, it is as it was then; where it is, it may have come only meanwhile.
+  const database = databaseOf(c.env, stored.file.accountId).sql
+  return await findPublished(database, fileId, namesOf(c))
 }
 
 async function openLink(c: AppContext): Promise<Link> {

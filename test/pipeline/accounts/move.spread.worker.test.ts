@@ -145,6 +145,20 @@ describe("a moved account", () => {
     expect((await ask(`/public/${file.id}/seen.txt`)).status).toBe(200)
   })
 
+  it("has a published file wait for its new place, where it was found in the old one", async () => {
+    const { accountId, caller } = await makeCallerIn(2)
+    const file = await upload(caller, "seen.txt", "0123")
+    expect((await caller.call(`/files/${file.id}/publish`, { method: "POST" })).status).toBe(200)
+    expect(await beginMove(env, accountId, 3)).toBeNull()
+    while ((await stepMove(env, accountId))?.state !== "closing") await scheduler.wait(50)
+    const asked = Promise.all([1, 2, 3].map(() => ask(`/public/${file.id}/seen.txt`)))
+    expect(await goOn(accountId)).toBe("moved")
+    expect((await asked).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await Promise.all((await asked).map((each) => each.text()))).toEqual(
+      Array(3).fill("0123"),
+    )
+  })
+
   it("is read and not written while it is copied, and upkeep leaves both databases alone", async () => {
     const { accountId, caller } = await makeCallerIn(3)
     const id = await createCommand(caller)
