@@ -40,10 +40,13 @@ const HIGHEST_DATABASE = "SELECT max(database) AS highest FROM accounts HAVING h
 const highestRows = z.array(z.object({ highest: z.number() }))
 const appliedRows = z.array(z.object({ name: z.string() }))
 
+/** A setting that does not suit what is stored, in a sentence for who started the service. */
+class SettingError extends Error {}
+
 /**
  * Answers `POST /migrate` (a list of migrations) and `POST /sweep` (a number: when this process was
- * started, for its first sweep; or nothing) by 204 once they are done, or by 500 with what went wrong as
- * text.
+ * started, for its first sweep; or nothing) by 204 once they are done, or with what went wrong as text: by
+ * 409 what the setting of a user did, by 500 all else.
  */
 export function makeControl<Context>(worker: Scheduled<Context>) {
   return {
@@ -55,6 +58,7 @@ export function makeControl<Context>(worker: Scheduled<Context>) {
         else return new Response(null, { status: 404 })
         return new Response(null, { status: 204 })
       } catch (error) {
+        if (error instanceof SettingError) return new Response(error.message, { status: 409 })
         return new Response(String(error), { status: 500 })
       }
     },
@@ -77,14 +81,14 @@ async function migrateAll(env: Environment, given: Migrations): Promise<void> {
   for (let number = 1; number <= count; number += 1) {
     const database = number === 1 ? env.DB : env[`DB_${number}`]
     if (!database)
-      throw new Error(`DATABASES is ${count}, and one machine has ${number - 1} at most`)
+      throw new SettingError(`DATABASES is ${count}, and one machine has ${number - 1} at most.`)
     await migrate(database, given)
   }
   const { results } = await env.DB.prepare(HIGHEST_DATABASE).all()
   const [{ highest } = { highest: 1 }] = highestRows.parse(results)
   if (highest <= count) return
-  throw new Error(
-    `DATABASES is ${count}, and accounts are in database ${highest}: it may only rise`,
+  throw new SettingError(
+    `DATABASES is ${count}, and accounts are in database ${highest}: it may only rise.`,
   )
 }
 

@@ -8,6 +8,7 @@ import { readHosts } from "../../src/contract/user-url.ts"
 import { hostsOfStores, readS3Sources } from "../../src/s3-sources.ts"
 import { BUILT } from "./built.ts"
 import type { RuntimeRecord } from "./runtime-record.ts"
+import { CliError } from "./cli-error.ts"
 import { diskHandler } from "./disk-handler.ts"
 import { log } from "./log.ts"
 import { mailHandler } from "./mail-handler.ts"
@@ -167,5 +168,6 @@ async function ask(socketPath: string, path: string, body = ""): Promise<void> {
   outgoing.end(body)
   const answer = await arriving
   const said = await text(answer)
+  if (answer.statusCode === 409) throw new CliError(said)
   if (answer.statusCode !== 204) throw new Error(said || `the Worker answered ${answer.statusCode}`)
 }

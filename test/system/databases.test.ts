@@ -199,5 +199,7 @@ test("a service does not start with fewer databases than its accounts are in", a
   const { stateDir } = service
   await service[Symbol.asyncDispose]()
   const starting = startServiceProcess({ stateDir, settings: { ...SETTINGS, DATABASES: "2" } })
-  await expect(starting).rejects.toThrow(/accounts are in database \d: it may only rise/)
+  await expect(starting).rejects.toThrow(
+    /^DATABASES is 2, and accounts are in database \d: it may only rise\.$/m,
+  )
 })
