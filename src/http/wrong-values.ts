@@ -145,20 +145,34 @@ const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, 
 
 function asNumber(message: string, value: unknown): string | null {
   if (typeof value !== "string") return null
+  const read = readNumber(message, value)
+  if (read === null || !isWithin(message, read.number)) return null
+  return read.isPlain ? `${write(read.number)}, without quotes` : write(read.number)
+}
+
+/** Whether a number is in the range that a message names; where it names none, it is. */
+function isWithin(message: string, number: number): boolean {
+  const [, least, most] = /from (-?[\d.]+) to (-?[\d.]+)/.exec(message) ?? []
+  return least === undefined || (number >= Number(least) && number <= Number(most))
+}
+
+/** The number that a text means, plain or with a unit. */
+function readNumber(message: string, value: string): { number: number; isPlain?: true } | null {
   const [, amount = "", named = ""] = /^\s*(-?[\d.]+)\s*([a-z]+)\s*$/i.exec(value) ?? []
-  if (named !== "" && message.includes(`(${named.toUpperCase()})`)) return write(Number(amount))
+  if (named !== "" && message.includes(`(${named.toUpperCase()})`))
+    return { number: Number(amount) }
   const clock = /^(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$/.exec(value.trim())
   if (clock && message.includes("seconds")) {
     const [, hours = "0", minutes = "0", seconds = "0"] = clock
-    return write(Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds))
+    return { number: Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) }
   }
   const number = value.trim() === "" ? Number.NaN : Number(value)
   const isWhole = Number.isInteger(number) || !message.includes("whole")
-  if (Number.isFinite(number)) return isWhole ? `${write(number)}, without quotes` : null
+  if (Number.isFinite(number)) return isWhole ? { number, isPlain: true } : null
   const [, count = "", unit = ""] = /^\s*(\d+)\s*([smhdw])[a-z]*\s*$/i.exec(value) ?? []
   const seconds = UNIT_SECONDS[unit.toLowerCase()]
   if (seconds === undefined || !message.includes("seconds")) return null
-  return write(Number(count) * seconds)
+  return { number: Number(count) * seconds }
 }
 
 function asBoolean(value: unknown): string | null {

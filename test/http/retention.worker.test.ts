@@ -31,6 +31,9 @@ describe("expires_in", () => {
     ["3600", "; write `3600`, without quotes"],
     ["1h", "; write `3600`"],
     ["2 days", "; write `172800`"],
+    ["-1"],
+    ["59"],
+    ["30s"],
     ["soon"],
     [true],
   ])("is refused as %j by a create", async (given, remedy = "") => {
@@ -41,7 +44,7 @@ describe("expires_in", () => {
     expect(await faultsOf(answer)).toEqual([{ field: "expires_in", message }])
   })
 
-  it.each(["59", "x", "60.5"])("is refused as %j by a form", async (given) => {
+  it.each(["59", "-1", "x", "60.5"])("is refused as %j by a form", async (given) => {
     const expected = [{ field: "expires_in", message: EXPECTED }]
     const form = await sendForm(caller, [
       ["file", media()],
