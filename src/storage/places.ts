@@ -151,7 +151,8 @@ async function readMoves(
   return made
 }
 
-const WRITES = /^\s*(?!select\b)/i
+/** A select, which may begin by the tables that it names (`with`), as a write may. */
+const READS = /^\s*(?:select\b|with\b(?![^]*\b(?:insert|update|delete)\b))/i
 
 /** A statement as it was prepared, before it is known which database it goes to. */
 type Prepared = { sql: string; values: unknown[] }
@@ -197,7 +198,7 @@ function place(binding: D1Database, { sql, values }: Prepared): D1PreparedStatem
 }
 
 function accessOf(texts: Prepared[]): Access {
-  return texts.some(({ sql }) => WRITES.test(sql)) ? "write" : "read"
+  return texts.every(({ sql }) => READS.test(sql)) ? "read" : "write"
 }
 
 function notOurs(): never {

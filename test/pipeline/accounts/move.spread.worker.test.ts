@@ -4,8 +4,8 @@ import { newId } from "../../../src/ids.ts"
 import { beginMove, giveUpMove, stepMove } from "../../../src/pipeline/accounts/move.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
 import { ACCOUNT_TABLES } from "../../../src/storage/account-rows.ts"
-import { databaseOf, directoryOf } from "../../../src/storage/database.ts"
-import { findJob } from "../../../src/storage/jobs.ts"
+import { databaseOf, databasesOf, directoryOf } from "../../../src/storage/database.ts"
+import { findJob, listAccountsWithOpenJobs } from "../../../src/storage/jobs.ts"
 import { bindingOf, isMoving } from "../../../src/storage/places.ts"
 import { countRows, fillTables, listTables } from "../../support/account-rows.ts"
 import { ask, askOperator, upload } from "../../support/caller.ts"
@@ -165,6 +165,11 @@ describe("a moved account", () => {
     expect(await beginMove(env, accountId, 2)).toBeNull()
     await scheduler.wait(300)
     expect((await caller.call(`/commands/${id}`)).status).toBe(200)
+    // What the health and the sweep ask first of each database, whoever is moved.
+    const shared = await Promise.all(
+      databasesOf(env).map((each) => listAccountsWithOpenJobs(each, { after: "", limit: 1000 })),
+    )
+    expect(shared[2]).toContain(accountId)
     const answer = await caller.post("/commands", COMMAND)
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"])
     const writing = databaseOf(env, accountId).sql.run(`update jobs set priority = 1`)
