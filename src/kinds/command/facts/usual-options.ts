@@ -37,6 +37,8 @@ const NAMES: readonly (readonly [names: string, written: string])[] = [
   ["qa", "-q:a *"],
   ["thumbnail screenshot snapshot", "-frames:v 1"],
   ["sameq same_quant", "-q:v 2"],
+  // It is gone since version 7.
+  ["map_channel", '-af "pan=mono|c0=c0"'],
   ["intra", "-g 1"],
   ["loop_output", "-loop *"],
   ["async", "-af aresample=async=*"],

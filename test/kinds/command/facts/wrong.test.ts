@@ -121,3 +121,9 @@ describe("legitimate commands are not refused", () => {
     expect(lines.flatMap((line) => checkFirstPass(wordsOfWrong(line)))).toEqual([])
   })
 })
+
+test("an option that newer versions have no more is told with what does it", () => {
+  expect(judge("-i in_1 -map_channel 0.0.0 out.wav", known)).toEqual([
+    expect.stringContaining('write `-af "pan=mono|c0=c0"`'),
+  ])
+})
