@@ -135,6 +135,11 @@ const NAMES: Mistake[] = [
 
 /** What ffmpeg would find out by doing it. */
 const RUNS: Mistake[] = [
+  mistaken(
+    "a filter that prints to standard output",
+    "-f lavfi -i testsrc2=d=1 -vf metadata=print:file=- {{out_1}}",
+    { code: "stdio_not_allowed", words: ["or leave it out", "the log of a job"] },
+  ),
   mistaken("a second pass alone", "-f lavfi -i testsrc2=d=1 -b:v 1M -pass 2 {{out_1}}", {
     code: "invalid_option",
     words: ["-pass 2", "`ffmpeg_commands`", "-pass 1 -f null -"],
