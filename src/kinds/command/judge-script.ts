@@ -6,7 +6,6 @@ import type { CommandFault } from "./fault-codes.ts"
 import { judgeKeys } from "./keys.ts"
 import { judgeOutputNames } from "./output-names.ts"
 import { checkByFacts } from "./facts/check-command.ts"
-import { checkFirstPass } from "./facts/first-pass.ts"
 import type { Known } from "./facts/known.ts"
 import { checkCommand } from "./policy/check.ts"
 import type { FileUse } from "./policy/file-names.ts"
@@ -133,10 +132,7 @@ function refusals(
     file?.probe ? [[inputs.get(key) ?? key, file.probe] as const] : [],
   )
   const said = new Set(refused.map(({ option }) => option))
-  const more = [
-    ...checkByFacts(named, ffmpeg, new Map(probes)),
-    ...(isFirst ? checkFirstPass(named) : []),
-  ]
+  const more = checkByFacts(named, ffmpeg, new Map(probes), { isFirst })
   return [
     ...refused,
     ...more.filter(({ option }) => (option === undefined ? areNamed : !said.has(option))),

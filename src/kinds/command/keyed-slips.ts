@@ -1,4 +1,5 @@
 import { cutText } from "../../cut-text.ts"
+
 const SHOWN_LENGTH_MAX = 120
 const KEY = "expected a key of 1 to 64 letters, digits and underscores"
 

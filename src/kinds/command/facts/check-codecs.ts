@@ -4,7 +4,7 @@ import { reasonAgainstCodec } from "../policy/codecs.ts"
 import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "../policy/formats.ts"
 import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
-import { choosesCodec, codecsOf, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
+import { choosesCodec, codecsOf, encoderOf, MEDIUM_NAMES, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
 import { refusedBy } from "./containers.ts"
 import { metaOf } from "./known.ts"
@@ -12,8 +12,6 @@ import type { Known } from "./known.ts"
 import { meant, meantEncoder, meantExtension } from "./usual-names.ts"
 import { listOf } from "./values.ts"
 import { readNumber } from "./evaluate.ts"
-
-const MEDIA_NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
 
 /** What no ffmpeg would make of the formats and codecs that a file names. */
 export function checkCodecs(file: ReadFile, known: Known): Refusal[] {
@@ -100,8 +98,8 @@ function describeEncoder(value: string, medium: Medium | null, known: Known): st
     return `${quote(value)}: ${what}${isKnown ? "; use another encoder" : meantEncoder(value, medium, names)}`
   }
   if (medium === null || own === medium || !/[VAS]/.test(own)) return null
-  const makes = Object.entries(MEDIA_NAMES).find(([letter]) => letter === own)?.[1] ?? own
-  return `${quote(value)} encodes ${makes}, and these streams are ${MEDIA_NAMES[medium]}; write it as -c:${own.toLowerCase()} ${value}`
+  const makes = Object.entries(MEDIUM_NAMES).find(([letter]) => letter === own)?.[1] ?? own
+  return `${quote(value)} encodes ${makes}, and these streams are ${MEDIUM_NAMES[medium]}; write it as -c:${own.toLowerCase()} ${value}`
 }
 
 /** Streams that are copied and filtered. */

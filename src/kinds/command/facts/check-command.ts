@@ -12,15 +12,22 @@ import type { Probes } from "./check-streams.ts"
 import { checkDefaults } from "./default-streams.ts"
 import { checkLimits } from "./encoder-limits.ts"
 import { checkEnds } from "./endless/check-ends.ts"
+import { checkFirstPass } from "./first-pass.ts"
 import type { Known } from "./known.ts"
 import { checkSizes } from "./odd-sizes.ts"
 import { checkCounts } from "./stream-counts.ts"
 
 /**
  * What the ffmpeg that is there would certainly not do of a command, whose words come with names in the
- * place of keys; what it may do passes. Probes are by the names of inputs.
+ * place of keys; what it may do passes. Probes are by the names of inputs; `isFirst` says that no command
+ * before it may have written files.
  */
-export function checkByFacts(words: readonly string[], known: Known, probes: Probes): Refusal[] {
+export function checkByFacts(
+  words: readonly string[],
+  known: Known,
+  probes: Probes,
+  { isFirst = false }: { isFirst?: boolean } = {},
+): Refusal[] {
   const command = readCommand(words)
   return [
     ...firstFaults(command.files, (file) => [
@@ -40,5 +47,6 @@ export function checkByFacts(words: readonly string[], known: Known, probes: Pro
     ...checkLimits(command, known, probes),
     ...checkSizes(command, known, probes),
     ...checkEnds(command, known, probes),
+    ...(isFirst ? checkFirstPass(command) : []),
   ]
 }

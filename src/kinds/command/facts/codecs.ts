@@ -6,6 +6,9 @@ import type { Known, KnownEntry } from "./known.ts"
 /** What a stream is: picture, sound, or subtitles. */
 export type Medium = "V" | "A" | "S"
 
+/** What media are called in sentences. */
+export const MEDIUM_NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
+
 /** Encoders that ffmpeg takes for a codec where none is named, if they are there. */
 const FIRST_ENCODERS: Record<string, string> = {
   h264: "libx264",

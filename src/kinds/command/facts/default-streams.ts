@@ -2,7 +2,7 @@ import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/comman
 import { quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import type { Probes } from "./check-streams.ts"
-import { choosesCodec, encoderOf, mediumOf, muxersOf } from "./codecs.ts"
+import { choosesCodec, encoderOf, MEDIUM_NAMES, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
 import { copyRefusedBy } from "./containers.ts"
 import { metaOf } from "./known.ts"
@@ -11,7 +11,6 @@ import { takenBy } from "./output-streams.ts"
 import type { TakenStream } from "./output-streams.ts"
 
 const MEDIA: readonly Medium[] = ["V", "A", "S"]
-const NAMES: Record<Medium, string> = { V: "pictures", A: "sound", S: "subtitles" }
 /** Subtitles that are pictures, which no encoder of a text takes. */
 const DRAWN = /^(?:hdmv_pgs_subtitle|dvd_subtitle|dvb_subtitle|xsub)$/
 const TEXT_ENCODERS = /^(?:mov_text|srt|subrip|ass|ssa|webvtt|text|ttml)$/
@@ -58,7 +57,7 @@ function describeNothing({ file, muxer, isMapped }: Place): Refusal[] {
   const all = MEDIA.filter((medium) => defaultOf(muxer, medium) !== null)
   const held = COVERED.test(muxer.name) ? (["A"] as const) : all
   if (held.length === 0 || (isMapped && !COVERED.test(muxer.name))) return []
-  const media = held.map((medium) => NAMES[medium]).join(" or ")
+  const media = held.map((medium) => MEDIUM_NAMES[medium]).join(" or ")
   const message = `the output ${quote(word)} is to hold ${media}, and no input has any; ${instead(muxer, held)}`
   return [{ code: "stream_not_found", message }]
 }
@@ -92,7 +91,7 @@ function checkMedium(medium: Medium, streams: readonly TakenStream[], place: Pla
   if (last.value === "copy") return checkCopies(medium, streams, { last, muxer, isMapped })
   const own = known.find("encoders", last.value ?? "")?.meta.charAt(0)
   if (mediumOf(last) === null && (own === "V" || own === "A") && own !== medium) {
-    const message = `${last.word}: ${last.value ?? ""} encodes ${NAMES[own]}, and ${quote(file.word)} gets ${NAMES[medium]} as well; write -c:${own.toLowerCase()} ${last.value ?? ""}`
+    const message = `${last.word}: ${last.value ?? ""} encodes ${MEDIUM_NAMES[own]}, and ${quote(file.word)} gets ${MEDIUM_NAMES[medium]} as well; write -c:${own.toLowerCase()} ${last.value ?? ""}`
     return [{ code: "invalid_option", option: last.word, message }]
   }
   const drawn = streams.find(({ codec }) => DRAWN.test(codec))
@@ -111,14 +110,14 @@ function checkUnnamed(medium: Medium, place: Place): Refusal[] {
   if (codec === null) {
     const encoder = /^(?:mp4|mov|ipod)$/.test(muxer.name) && medium === "S" ? "mov_text" : null
     const other = encoder === null ? "" : `write -c:s ${encoder}, or `
-    const message = `the format ${muxer.name} of ${quote(file.word)} takes no ${NAMES[medium]} by itself; ${other}leave them out by ${out}`
+    const message = `the format ${muxer.name} of ${quote(file.word)} takes no ${MEDIUM_NAMES[medium]} by itself; ${other}leave them out by ${out}`
     return [{ code: "invalid_option", message }]
   }
   const isThere = encoderOf(file, medium, known) !== null
   const isEncodable = [...known.names("encodable")].some((each) => each.startsWith(`${codec}:`))
   if (isThere || isEncodable) return []
   const fit = { V: "libx264", A: "aac", S: "srt" }[medium]
-  const message = `the format ${muxer.name} of ${quote(file.word)} has ${NAMES[medium]} as ${codec}, for which there is no encoder here; write -c:${medium.toLowerCase()} ${fit}, or leave them out by ${out}`
+  const message = `the format ${muxer.name} of ${quote(file.word)} has ${MEDIUM_NAMES[medium]} as ${codec}, for which there is no encoder here; write -c:${medium.toLowerCase()} ${fit}, or leave them out by ${out}`
   return [{ code: "encoder_not_found", message }]
 }
 

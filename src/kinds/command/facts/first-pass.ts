@@ -1,12 +1,12 @@
-import { readCommand } from "../../../contract/command-line.ts"
+import type { ReadCommand } from "../../../contract/command-line.ts"
 import { quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { choosesCodec } from "./codecs.ts"
 import { SOUND_NAME } from "./endless/input-streams.ts"
 
 /** Second passes of a command that is the first of its job, so that nothing wrote what they read. */
-export function checkFirstPass(words: readonly string[]): Refusal[] {
-  const outputs = readCommand(words).files.filter(({ kind }) => kind === "output")
+export function checkFirstPass({ files }: ReadCommand): Refusal[] {
+  const outputs = files.filter(({ kind }) => kind === "output")
   return outputs.flatMap(({ options, word: name }) => {
     const pass = options.findLast((option) => option.name === "pass")
     const isCopied = options.some((each) => choosesCodec(each.name) && each.value === "copy")

@@ -4,7 +4,7 @@ import { quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { graphsOf } from "./check-graphs.ts"
 import type { Probes } from "./check-streams.ts"
-import { muxersOf } from "./codecs.ts"
+import { MEDIUM_NAMES, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
 import { readInput } from "./endless/input-streams.ts"
 import { readChains } from "./graph.ts"
@@ -19,10 +19,10 @@ const SINGLE: Record<Medium, RegExp> = {
   A: /^(?:wav|flac|mp3|mp2|aiff|ac3|eac3|au|caf|wv|tta|flv)$/,
   S: /^(?:srt|webvtt|ass)$/,
 }
-const MEDIA: readonly { medium: Medium; letter: string; name: string; instead: string }[] = [
-  { medium: "V", letter: "v", name: "pictures", instead: "an .mp4 or .mkv" },
-  { medium: "A", letter: "a", name: "sound", instead: "an .m4a or .mka" },
-  { medium: "S", letter: "s", name: "subtitles", instead: "an .mkv" },
+const MEDIA: readonly { medium: Medium; letter: string; instead: string }[] = [
+  { medium: "V", letter: "v", instead: "an .mp4 or .mkv" },
+  { medium: "A", letter: "a", instead: "an .m4a or .mka" },
+  { medium: "S", letter: "s", instead: "an .mkv" },
 ]
 
 /** Outputs that get more streams than their format holds, and graphs that take more than there are. */
@@ -39,14 +39,14 @@ function checkSingle(file: ReadFile, command: ReadCommand, { known, probes }: Fa
   const [muxer, ...others] = (file.kind === "output" && muxersOf(file, known)) || []
   const taken = muxer && others.length === 0 ? takenBy(file, muxer, { command, probes }) : null
   if (!muxer || !taken?.isMapped) return []
-  for (const { medium, letter, name, instead } of MEDIA) {
+  for (const { medium, letter, instead } of MEDIA) {
     const own = taken.streams.filter((stream) => stream.medium === medium)
     // A cover of a file of sound is a picture of another kind.
     if (!SINGLE[medium].test(muxer.name) || own.length < 2 || own.some(({ isCover }) => isCover)) {
       continue
     }
     const mix = medium === "A" ? ", mix them by amix" : ""
-    const message = `-map: the format ${muxer.name} of ${quote(file.word)} holds one stream of ${name}, and ${own.length} are mapped into it; map one alone, as -map 0:${letter}:0${mix}, or write ${instead}`
+    const message = `-map: the format ${muxer.name} of ${quote(file.word)} holds one stream of ${MEDIUM_NAMES[medium]}, and ${own.length} are mapped into it; map one alone, as -map 0:${letter}:0${mix}, or write ${instead}`
     return [{ code: "invalid_option", option: "-map", message }]
   }
   return []
@@ -62,7 +62,8 @@ function checkFree(command: ReadCommand, known: Known, probes: Probes): Refusal[
     if (!links || "error" in links) return []
     taken.push(...links.inputs)
   }
-  return MEDIA.flatMap(({ medium, letter, name }) => {
+  return MEDIA.flatMap(({ medium, letter }) => {
+    const name = MEDIUM_NAMES[medium]
     const own = taken.filter((end) => end.medium === medium)
     const wanting = own.filter(({ label }) => label === null)
     const [first] = wanting

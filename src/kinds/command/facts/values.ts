@@ -33,8 +33,8 @@ export function expectedInstead(option: KnownOption, value: string, known: Known
       return expectedRate(value)
     case "z":
       // Of tiles it is how many stand beside and above each other.
-      return option.names.includes("layout") && expectedSize(value) !== null
-        ? "expected columns and rows, as 3x2"
+      return option.names.includes("layout")
+        ? expectedSize(value, "columns and rows, as 3x2")
         : expectedSize(value)
     case "c":
       return expectedColor(value, known)
@@ -111,10 +111,10 @@ export function isRatio(value: string): boolean {
 }
 
 /** What was expected in the place of a size; null where it is one. */
-export function expectedSize(value: string): string | null {
+export function expectedSize(value: string, form = "a size, as 1280x720"): string | null {
   const sides = /^\s*(\d+)\D(\d+)$/.exec(value)
   if (SIZES.split(" ").includes(value)) return null
-  return Number(sides?.[1]) > 0 && Number(sides?.[2]) > 0 ? null : "expected a size, as 1280x720"
+  return Number(sides?.[1]) > 0 && Number(sides?.[2]) > 0 ? null : `expected ${form}`
 }
 
 function expectedColor(value: string, known: Known): string | null {

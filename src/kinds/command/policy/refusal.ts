@@ -1,4 +1,5 @@
 import { cutText } from "../../../cut-text.ts"
+
 /** Every reason for which a command is refused by what it says. */
 export type RefusalCode =
   | "option_not_allowed"

@@ -6,6 +6,7 @@ import { promisify } from "node:util"
 import pMap from "p-map"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { mediaTools } from "../../../../scripts/local/media-tools.ts"
+import { readCommand } from "../../../../src/contract/command-line.ts"
 import { checkByFacts } from "../../../../src/kinds/command/facts/check-command.ts"
 import { checkFirstPass } from "../../../../src/kinds/command/facts/first-pass.ts"
 import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
@@ -118,7 +119,7 @@ describe("legitimate commands are not refused", () => {
 
   test("as second passes that have no pictures", () => {
     const lines = ["-i in_1 -vn -pass 2 out.mka", "-i in_snd -pass 2 out.mp3"]
-    expect(lines.flatMap((line) => checkFirstPass(wordsOfWrong(line)))).toEqual([])
+    expect(lines.flatMap((line) => checkFirstPass(readCommand(wordsOfWrong(line))))).toEqual([])
   })
 })
 

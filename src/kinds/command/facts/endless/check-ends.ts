@@ -3,6 +3,7 @@ import type { ReadCommand, ReadFile, ReadOption } from "../../../../contract/com
 import type { Refusal } from "../../policy/refusal.ts"
 import { graphsOf } from "../check-graphs.ts"
 import type { Graph } from "../check-graphs.ts"
+import { MEDIUM_NAMES, mediumOf } from "../codecs.ts"
 import type { Probes } from "../check-streams.ts"
 import type { Known } from "../known.ts"
 import { allOf, anyOf, isBound, LASTING_FRAMES } from "./fate.ts"
@@ -11,15 +12,13 @@ import { mayLast } from "./filter-rules.ts"
 import { endsOfGraph } from "./graph-fates.ts"
 import { readInput } from "./input-streams.ts"
 import type { Input } from "./input-streams.ts"
-import { isOnePicture, streamsOfOutput } from "./output-streams.ts"
+import { isOnePicture, NOT_KNOWN, streamsOfOutput } from "./output-streams.ts"
 import type { MadeStream, OutputStream } from "./output-streams.ts"
 
 /** Options with graphs that stand in files. */
 const ELSEWHERE = /^(?:\/.+|filter_complex_script|filter_script)$/
 /** More bytes than a job may make. */
 const BYTES_MAX = 1e13
-/** What a graph makes whose filters have as many outputs as ffmpeg alone knows. */
-const NOT_KNOWN: MadeStream = { medium: null, label: null, fate: null }
 
 /** Outputs that would never end, since one of their streams does not and nothing else ends them. */
 export function checkEnds(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
@@ -58,10 +57,9 @@ function bounds({ options }: ReadFile): readonly ReadOption[] {
 }
 
 /** The medium whose frames an option counts; null where it does not, or says none. */
-function countedMedium({ name, word }: ReadOption): string | null {
-  if (/^[vad]frames$/.test(name)) return name.charAt(0).toUpperCase()
-  const letter = name === "frames" ? /:([vVas])(?::\d+)?$/.exec(word)?.[1] : undefined
-  return letter?.toUpperCase() ?? null
+function countedMedium(bound: ReadOption): string | null {
+  if (/^[vad]frames$/.test(bound.name)) return bound.name.charAt(0).toUpperCase()
+  return bound.name === "frames" ? mediumOf(bound) : null
 }
 
 function mayBeVain(bound: ReadOption): boolean {
@@ -138,8 +136,7 @@ function describe(
 /** Why a bound of an output ends nothing. */
 function describeVanity(bound: ReadOption, streams: readonly OutputStream[]): string {
   if (!isVain(bound, streams)) return "is longer than any job may take"
-  const counted = NAMES[countedMedium(bound) ?? ""]
-  return `counts ${counted ?? "what"}, of which it has none`
+  return `counts ${NAMES[countedMedium(bound) ?? ""] ?? "what"}, of which it has none`
 }
 
-const NAMES: Record<string, string> = { V: "pictures", A: "sound", S: "subtitles", D: "data" }
+const NAMES: Record<string, string> = { ...MEDIUM_NAMES, D: "data" }

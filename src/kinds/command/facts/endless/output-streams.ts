@@ -14,10 +14,11 @@ import type { Input } from "./input-streams.ts"
 /** A stream that an output takes; its medium is null where that is not known. */
 export type OutputStream = { medium: string | null; fate: Fate }
 
-const NOT_KNOWN: OutputStream = { medium: null, fate: null }
-
 /** A stream that a graph of the whole command makes, or all of one of which it is not known what it makes. */
 export type MadeStream = OutputStream & Pick<GraphEnd, "label">
+
+/** A stream of which nothing is known, and perhaps several of them. */
+export const NOT_KNOWN: MadeStream = { medium: null, label: null, fate: null }
 
 /** What streams of outputs come from. */
 type Origins = { inputs: readonly Input[]; ends: readonly MadeStream[]; known: Known }
