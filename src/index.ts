@@ -1,6 +1,6 @@
-import { AT_START } from "./contract/crons.ts"
 import { ContainerProxy } from "@cloudflare/containers"
 import { app } from "./app.ts"
+import { AT_START } from "./contract/crons.ts"
 import type { Env } from "./env.ts"
 import { RateLimiter } from "./http/rate-limiter.ts"
 import { Dispatcher } from "./pipeline/dispatch/dispatcher.ts"

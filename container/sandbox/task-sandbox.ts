@@ -70,7 +70,8 @@ export function dropTaskSandbox({ uid }: TaskSandbox): void {
 
 /**
  * Removes the workspaces that an earlier process left in the work folder, with the sandboxes that are
- * still in them, and nothing else. It resolves when their user ids are held; the removal goes on, and no workspace stops it.
+ * still in them, and nothing else. It resolves when their user ids are held; the removal goes on, and
+ * no workspace stops it.
  */
 export async function removeLeftWorkspaces(workDir: string): Promise<void> {
   const left: { path: string; uid: number }[] = []

@@ -36,9 +36,33 @@ export type Held = {
   left: Set<string>
 }
 
+type Columns = readonly (readonly [column: string, field: keyof QueuedTask])[]
+
+/** Columns of what may change of a task, with the fields that they have. */
+export const CHANGING = [
+  ["pool", "pool"],
+  ["state", "state"],
+  ["fence", "fence"],
+  ["slot", "slot"],
+  ["allocation", "allocation"],
+  ["lease_until", "leaseUntil"],
+  ["not_before", "notBefore"],
+  ["waits_since", "waitsSince"],
+  ["boot", "boot"],
+] as const satisfies Columns
+
+/** All columns. */
+export const COLUMNS: Columns = [
+  ["id", "id"],
+  ["job_id", "jobId"],
+  ["priority", "priority"],
+  ["weight", "weight"],
+  ["job_weight", "jobWeight"],
+  ...CHANGING,
+]
+
 /** The columns of a queued task, by its fields' names. */
-export const COLUMNS = `id, job_id as jobId, pool, priority, weight, job_weight as jobWeight, state, fence, slot, allocation,
-  lease_until as leaseUntil, not_before as notBefore, waits_since as waitsSince, boot`
+export const SELECTED = COLUMNS.map(([column, field]) => `${column} as ${field}`).join(", ")
 
 /** The longest backoff; a task that is to wait longer was requeued by a clock that was ahead. */
 export const BACKOFF_MS_MAX = 30_000
@@ -48,7 +72,7 @@ type Select = (where: string, ...values: SqlStorageValue[]) => QueuedTask[]
 /** What is asked of queued tasks. */
 export function openTaskReads(sql: SqlStorage, { tasks, left }: Held) {
   function select(where: string, ...values: SqlStorageValue[]): QueuedTask[] {
-    const rows = sql.exec<QueuedTask>(`select ${COLUMNS} from queued_tasks ${where}`, ...values)
+    const rows = sql.exec<QueuedTask>(`select ${SELECTED} from queued_tasks ${where}`, ...values)
     return rows.toArray().flatMap((task) => {
       return left.has(task.id) ? [] : [{ ...task, ...tasks.get(task.id) }]
     })
@@ -58,6 +82,7 @@ export function openTaskReads(sql: SqlStorage, { tasks, left }: Held) {
     find: (id: string) => select("where id = ?", id)[0] ?? null,
     /** Those of some ids that are queued, by their ids. */
     findAll(ids: readonly string[]): Map<string, QueuedTask> {
+      if (ids.length === 0) return new Map()
       const where = "where id in (select value from json_each(?))"
       return new Map(select(where, JSON.stringify(ids)).map((task) => [task.id, task]))
     },

@@ -1,6 +1,6 @@
 import { HEARTBEAT_MS } from "../contract/protocol.ts"
 import { openClaimedJobs } from "./claimed-jobs.ts"
-import { COLUMNS, openTaskReads } from "./queued-tasks.ts"
+import { CHANGING, COLUMNS, openTaskReads, SELECTED } from "./queued-tasks.ts"
 import type { Held, QueuedTask } from "./queued-tasks.ts"
 import { openRequestTables } from "./request-tables.ts"
 import { openWalkMarks } from "./walk-marks.ts"
@@ -112,7 +112,7 @@ function taskWrites(sql: SqlStorage, held: Held) {
 function saveTask(sql: SqlStorage, held: Held, task: QueuedTask): void {
   held.tasks.delete(task.id)
   const [row] = sql
-    .exec<QueuedTask>(`select ${COLUMNS} from queued_tasks where id = ?`, task.id)
+    .exec<QueuedTask>(`select ${SELECTED} from queued_tasks where id = ?`, task.id)
     .toArray()
   if (!row) return
   const changed = CHANGING.filter(([, name]) => row[name] !== task[name])
@@ -122,35 +122,9 @@ function saveTask(sql: SqlStorage, held: Held, task: QueuedTask): void {
   sql.exec(`update queued_tasks set ${set} where id = ?`, ...values, task.id)
 }
 
-/** Columns of what may change of a task. */
-const CHANGING = [
-  ["pool", "pool"],
-  ["state", "state"],
-  ["fence", "fence"],
-  ["slot", "slot"],
-  ["allocation", "allocation"],
-  ["lease_until", "leaseUntil"],
-  ["not_before", "notBefore"],
-  ["waits_since", "waitsSince"],
-  ["boot", "boot"],
-] as const satisfies [string, keyof QueuedTask][]
-
-/** All columns, from objects of their fields in a list. */
-const INSERT = insertOf([
-  ["id", "id"],
-  ["job_id", "jobId"],
-  ["priority", "priority"],
-  ["weight", "weight"],
-  ["job_weight", "jobWeight"],
-  ...CHANGING,
-])
-
-function insertOf(columns: readonly (readonly [string, keyof QueuedTask])[]): string {
-  const names = columns.map(([column]) => column).join(", ")
-  const values = columns.map(([, field]) => `value ->> '${field}'`).join(", ")
-  return `insert into queued_tasks (${names}) select ${values} from json_each(?)
-    where true on conflict do nothing`
-}
+const INSERT = `insert into queued_tasks (${COLUMNS.map(([column]) => column).join(", ")})
+  select ${COLUMNS.map(([, field]) => `value ->> '${field}'`).join(", ")} from json_each(?)
+  where true on conflict do nothing`
 
 function removeLeft(sql: SqlStorage, { left }: Held): void {
   if (left.size === 0) return

@@ -123,12 +123,7 @@ export async function listAbandoned(
   limit: number,
 ): Promise<Upload[]> {
   const [abandoned, dying] = await database.batch([
-    database
-      .select()
-      .from(uploads)
-      .where(and(lt(uploads.createdAt, before), isNull(uploads.dyingAt)))
-      .orderBy(asc(uploads.createdAt))
-      .limit(limit),
+    selectBegun(database, before, limit),
     database
       .select()
       .from(uploads)
@@ -145,10 +140,15 @@ export async function listOwnUploads(
   before: number,
   limit: number,
 ): Promise<Upload[]> {
-  return await database
+  return await selectBegun(database, before, limit, isNull(uploads.taskId))
+}
+
+/** Uploads that were begun before a moment and are not dying, oldest first. */
+function selectBegun(database: Database, before: number, limit: number, condition?: SQL) {
+  return database
     .select()
     .from(uploads)
-    .where(and(lt(uploads.createdAt, before), isNull(uploads.taskId), isNull(uploads.dyingAt)))
+    .where(and(lt(uploads.createdAt, before), isNull(uploads.dyingAt), condition))
     .orderBy(asc(uploads.createdAt))
     .limit(limit)
 }
