@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { requireSimple } from "./body-complexity.ts"
 import { filePart } from "../kinds/create-fields.ts"
 
 /**
@@ -12,7 +13,7 @@ export function fieldReader(
   return (texts) =>
     Object.fromEntries(
       Object.entries(texts).map(([name, text]) => {
-        return [name, jsonFields.has(name) ? readValue(text) : text]
+        return [name, jsonFields.has(name) ? readValue(name, text) : text]
       }),
     )
 }
@@ -75,7 +76,8 @@ function resolve(described: Described, definitions: Definitions): Described {
   return name === undefined ? described : (definitions?.[name] ?? {})
 }
 
-function readValue(text: string): unknown {
+function readValue(field: string, text: string): unknown {
+  requireSimple(text, field)
   try {
     return JSON.parse(text)
   } catch {

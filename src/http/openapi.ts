@@ -179,7 +179,7 @@ function referencesTo(names: readonly (keyof typeof HEADERS)[]) {
 
 /** Errors by status; those of one status share a response. */
 function errorsOf(described: Operation): Record<string, ZodOpenApiResponseObject> {
-  const { isOpen = false, isJobForm = false, errors = [], method } = described
+  const { isOpen = false, isJobForm = false, errors = [], method, bodies } = described
   const withKey: ProblemCode[] = [
     "invalid_request",
     "invalid_token",
@@ -190,7 +190,10 @@ function errorsOf(described: Operation): Record<string, ZodOpenApiResponseObject
   ]
   const ofWrites: ProblemCode[] = method === "get" ? [] : ["storage_full"]
   const shared: ProblemCode[] = ["headers_too_large", "internal", ...(isOpen ? [] : withKey)]
-  const ofFields: ProblemCode[] = isJobForm ? [] : ["unprocessable"]
+  const ofFields: ProblemCode[] = [
+    ...(isJobForm ? [] : (["unprocessable"] as const)),
+    ...(bodies ? (["too_complex"] as const) : []),
+  ]
   const all = [...errors, ...ofWrites, ...ofFields, ...shared]
   const byStatus = Map.groupBy(new Set(all), (code) => PROBLEMS[code].status)
   return Object.fromEntries(

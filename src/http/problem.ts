@@ -28,6 +28,7 @@ export const PROBLEMS = {
   expectation_failed: { status: 417, title: "The Expect header cannot be met" },
   misdirected_request: { status: 421, title: "The host is not one of this service" },
   unprocessable: { status: 422, title: "Fields of the request cannot be used" },
+  too_complex: { status: 422, title: "The request takes too long to judge" },
   rate_limit_exceeded: { status: 429, title: "The key, or its address, made too many requests" },
   job_limit_exceeded: { status: 429, title: "The account has as many jobs waiting as it may" },
   fetch_limit_exceeded: { status: 429, title: "The account brought in as much as it may today" },
@@ -78,8 +79,8 @@ export function unprocessable(field: string, message: string, cause?: unknown): 
   return unprocessables([{ field, message }], cause)
 }
 
-/** A body may have a hundred thousand faults, and nobody reads as many. */
-const FAULTS_MAX = 100
+/** Faults that an answer names at most: nobody reads more of them. */
+export const FAULTS_MAX = 100
 
 /** The faults that are told. */
 export function toldFaults(faults: Fault[]): Fault[] {
@@ -94,7 +95,8 @@ export function unprocessables(faults: Fault[], cause?: unknown): Problem {
   const message = first
     ? `${first.field}: ${first.message}${others}`
     : "The request cannot be used."
-  return new Problem("unprocessable", message, { details, cause })
+  const isTooComplex = details.some(({ code }) => code === "too_complex")
+  return new Problem(isTooComplex ? "too_complex" : "unprocessable", message, { details, cause })
 }
 
 /** What is to be stored does not fit the disk, of which rows and running work need the rest. */

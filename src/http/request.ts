@@ -9,7 +9,8 @@ import type { Allowance, HeldKey, Holder } from "../rpc.ts"
 import type { AccountDatabases } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
 import { openBody } from "./body.ts"
-import { Problem, unprocessables } from "./problem.ts"
+import { requireSimple } from "./body-complexity.ts"
+import { FAULTS_MAX, Problem, unprocessables } from "./problem.ts"
 import { describeUnknown, renameFields } from "./unknown-fields.ts"
 import { describeWrong } from "./wrong-values.ts"
 import { z } from "zod"
@@ -192,13 +193,16 @@ export function faultsOf(
   given: { value: unknown } | null = null,
 ): Fault[] {
   const mistyped = new Set<string>()
-  return error.issues.flatMap((issue) => {
+  const faults: Fault[] = []
+  for (const issue of error.issues) {
+    if (faults.length >= FAULTS_MAX) break
     const place = issue.path.join(".")
     // Bounds say nothing of what is of another type.
-    if (mistyped.has(place)) return []
+    if (mistyped.has(place)) continue
     if (issue.code === "invalid_type") mistyped.add(place)
-    return faultsOfIssue(issue, schema, given)
-  })
+    for (const fault of faultsOfIssue(issue, schema, given)) faults.push(fault)
+  }
+  return faults
 }
 
 function faultsOfIssue(
@@ -208,7 +212,7 @@ function faultsOfIssue(
 ): Fault[] {
   const place = issue.path.join(".")
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, FAULTS_MAX).map((key) => ({
       field: place ? `${place}.${key}` : key,
       message: describeUnknown(schema, issue.path, key),
     }))
@@ -221,11 +225,11 @@ function faultsOfIssue(
 function valueAt(value: unknown, [first, ...rest]: readonly PropertyKey[]): unknown {
   if (first === undefined) return value
   if (typeof value !== "object" || value === null) return undefined
-  const own = new Map<PropertyKey, unknown>(Object.entries(value)).get(String(first))
-  return valueAt(own, rest)
+  return valueAt(Object.getOwnPropertyDescriptor(value, first)?.value, rest)
 }
 
 function parseJson(text: string): unknown {
+  requireSimple(text)
   try {
     return JSON.parse(text)
   } catch {

@@ -2,6 +2,7 @@ import { z } from "zod"
 import type { Fault } from "../faults.ts"
 import { nearestName } from "../suggest.ts"
 import { OTHER_NAMES } from "./other-names.ts"
+import { FAULTS_MAX } from "./problem.ts"
 
 /** What to say of a field that the object at `path` of a schema does not have. */
 export function describeUnknown(
@@ -25,9 +26,11 @@ export function renameFields(
   value: unknown,
   { issues }: z.core.$ZodError,
 ): { slips: Fault[]; meant: unknown } {
-  const unknown = issues.flatMap((issue) => {
-    return issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : []
-  })
+  const unknown = issues
+    .flatMap((issue) => {
+      return issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : []
+    })
+    .slice(0, FAULTS_MAX)
   if (typeof value !== "object" || value === null) return { slips: [], meant: value }
   const fields = fieldsAt(schema, [])
   const given = new Map<string, unknown>(Object.entries(value))

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedMap } from "./bounded-map.ts"
 
 const METADATA_PAIRS_MAX = 10
 
@@ -38,18 +39,19 @@ export const optionalPriority = priority.optional()
  */
 export const createFields = {
   webhook: webhookUrl.nullish(),
-  metadata: z
-    .record(
-      z.string().max(64, "expected keys of at most 64 characters"),
-      z.string("expected a text").max(500, "expected at most 500 characters"),
-      "expected an object of texts",
-    )
-    .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS_MAX, {
-      message: `expected at most ${METADATA_PAIRS_MAX} pairs`,
-    })
+  metadata: boundedMap(
+    z.string().max(64, "expected keys of at most 64 characters"),
+    z.string("expected a text").max(500, "expected at most 500 characters"),
+    {
+      most: METADATA_PAIRS_MAX,
+      error: "expected an object of texts",
+      tooMany: `expected at most ${METADATA_PAIRS_MAX} pairs`,
+    },
+  )
     .meta({
       description: "Texts of the caller's own, echoed in the record.",
-      maxProperties: METADATA_PAIRS_MAX,
+      additionalProperties: { type: "string", maxLength: 500 },
+      propertyNames: { type: "string", maxLength: 64 },
     })
     .nullish(),
   priority: priority.default(PRIORITY_DEFAULT),

@@ -152,6 +152,13 @@ export const ANSWERS: Record<ProblemCode, Answer> = {
       "Change every field that `details` names; each code there has a page. POST /v1/commands/validate tells the same of a command without making a job.",
     message: "expected svc_id://<uuid>, a File's download_url, a public URL or s3://<bucket>/<key>",
   },
+  too_complex: {
+    means:
+      "The body holds more values, its commands more words, filters, options and labels, or a graph more filters or inputs and outputs, than the service judges: judging it would keep other callers waiting. The status is 422 in the Job form too.",
+    remedy: "`details` names the field and its limit. Split the work into several requests.",
+    message:
+      "a graph of 1200 filters is too large; expected at most 1000, so split the work into several commands",
+  },
   rate_limit_exceeded: {
     means:
       "A key, or a user of the dashboard, made more requests in a minute than its plan allows.",

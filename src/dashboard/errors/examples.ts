@@ -11,6 +11,8 @@ import type { ExplainedFault } from "./faults.ts"
 /** The body of an answer with this code, as the interface makes it. */
 export async function exampleAnswer(code: ProblemCode): Promise<object> {
   const { message, retryAfterSeconds } = ANSWERS[code]
+  if (code === "too_complex")
+    return await bodyOf(unprocessables([{ field: "ffmpeg_command", code, message }]))
   if (code === "unprocessable")
     return await bodyOf(unprocessables([{ field: "file_url", message }]))
   const facts = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }

@@ -198,6 +198,15 @@ export const FAULTS: Record<Exclude<FaultCode, FailureCode>, ExplainedFault> = {
     field: "ffmpeg_command",
     option: "-i",
   },
+  too_complex: {
+    title: "The request takes too long to judge",
+    means: "What the field holds is larger than the service judges within a tenth of a second.",
+    remedy: "Split the work into several requests, or a graph into several commands.",
+    message:
+      "-vf: a graph of 1200 filters is too large; expected at most 1000, so split the work into several commands",
+    field: "ffmpeg_command",
+    option: "-vf",
+  },
   too_many_outputs: {
     title: "There are too many outputs",
     means: "A command may write so many outputs.",

@@ -102,7 +102,7 @@ type Judging = {
   areNamed: boolean
 }
 
-const TOO_MANY = new Set<Refusal["code"]>(["too_many_inputs", "too_many_outputs"])
+const TOO_MANY = new Set<Refusal["code"]>(["too_many_inputs", "too_many_outputs", "too_complex"])
 
 /** What the policy refuses, and else what ffmpeg itself would. */
 function refusals(

@@ -2,6 +2,7 @@ import { isWritten, readCommand } from "../../contract/command-line.ts"
 import type { Fault } from "../../faults.ts"
 import type { FoundInput, JudgeFacts } from "../kind.ts"
 import type { CommandFault } from "./fault-codes.ts"
+import { findComplexity } from "./complexity.ts"
 import { readLine } from "./lines.ts"
 import type { Line } from "./lines.ts"
 import { COMMAND_TERMS } from "./policy/terms.ts"
@@ -19,6 +20,8 @@ export function judgeCommand(
   malformed: ReadonlySet<string> = new Set(),
   { ffmpeg }: Pick<JudgeFacts, "ffmpeg"> = { ffmpeg: null },
 ): Fault[] {
+  const complexity = findComplexity(linesOf(request))
+  if (complexity) return [complexity]
   const script = scriptOf(request)
   const lacking = malformed.has("output_files") ? [] : judgeLack(script)
   const faults = [...lacking, ...judgeFields(request), ...judgeScript(script, inputs, ffmpeg)]

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { cutText } from "../../cut-text.ts"
 import { fileKey } from "../../contract/task.ts"
+import { boundedMap } from "../bounded-map.ts"
 import { createFields } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
 import { describeKey, describeNoMap } from "./keyed-slips.ts"
@@ -20,20 +21,21 @@ function keyed(what: string, prefix: string, lengthMax: number) {
   const text = z
     .string("expected a text")
     .max(lengthMax, `expected at most ${lengthMax} characters`)
-  return z
-    .record(z.string(), text, {
-      error: ({ input }) => describeNoMap(input, prefix, what),
-    })
+  return boundedMap(z.string(), text, {
+    most: FILES_MAX,
+    error: ({ input }) => describeNoMap(input, prefix, what),
+    tooMany: `expected at most ${FILES_MAX} ${what}`,
+  })
     .superRefine((map, context) => {
-      if (Object.keys(map).length > FILES_MAX) {
-        context.addIssue({ code: "custom", message: `expected at most ${FILES_MAX} ${what}` })
-      }
       for (const name of Object.keys(map)) {
         if (fileKey.safeParse(name).success) continue
         context.addIssue({ code: "custom", path: [name], message: describeKey(name) })
       }
     })
-    .meta({ maxProperties: FILES_MAX, propertyNames: { pattern: "^[A-Za-z0-9_]{1,64}$" } })
+    .meta({
+      additionalProperties: { type: "string", maxLength: lengthMax },
+      propertyNames: { type: "string", pattern: "^[A-Za-z0-9_]{1,64}$" },
+    })
 }
 
 /** The body of POST /commands. */

@@ -1,6 +1,7 @@
 import { isWritten, lastValue, readCommand } from "../../contract/command-line.ts"
 import { substitute } from "../../contract/tasks/command.ts"
 import type { Fault } from "../../faults.ts"
+import { findComplexity } from "../command/complexity.ts"
 import type { CommandFault } from "../command/fault-codes.ts"
 import { checkOutputName } from "../command/output-names.ts"
 import { quote } from "../command/policy/refusal.ts"
@@ -20,6 +21,8 @@ export function judgeFfmpeg(
 ): Fault[] {
   const webhooks = judgeWebhooks(request)
   if (request.command === undefined) return webhooks
+  const complexity = findComplexity([{ field: "command", text: request.command }])
+  if (complexity) return [...webhooks, complexity]
   const read = readRequest(request)
   const faults = judgeScript(read.script, inputs, ffmpeg)
   if (malformed.has("output_filename")) {

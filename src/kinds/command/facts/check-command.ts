@@ -2,7 +2,7 @@ import { readCommand } from "../../../contract/command-line.ts"
 import { firstFaults } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { checkCodecs } from "./check-codecs.ts"
-import { checkGraphs } from "./check-graphs.ts"
+import { checkGraphs, checkPadCount } from "./check-graphs.ts"
 import { checkInputs } from "./check-inputs.ts"
 import { checkOptions, checkTrailing } from "./check-options.ts"
 import { checkOutputs } from "./check-outputs.ts"
@@ -29,6 +29,8 @@ export function checkByFacts(
   { isFirst = false }: { isFirst?: boolean } = {},
 ): Refusal[] {
   const command = readCommand(words)
+  const tooComplex = checkPadCount(command, known)
+  if (tooComplex) return [tooComplex]
   return [
     ...firstFaults(command.files, (file) => [
       ...checkOptions(file, known),

@@ -1,7 +1,7 @@
 import { parseTime } from "../../../contract/media-time.ts"
 import { didYouMean } from "../../../suggest.ts"
 import { kindOfFilterOption, reasonAgainstFilter } from "../policy/filters.ts"
-import { quote } from "../policy/refusal.ts"
+import { quote, REFUSALS_MAX } from "../policy/refusal.ts"
 import { wrongExpression } from "./expressions.ts"
 import type { Medium } from "./codecs.ts"
 import type { ChainFilter } from "./graph.ts"
@@ -34,6 +34,7 @@ function checkOptions(filter: ChainFilter, entry: KnownEntry, known: Known): str
   let place = 0
   let last: string | null = null
   for (const { name, value } of filter.options) {
+    if (faults.length >= REFUSALS_MAX) break
     if (name === null) {
       const option = last === null ? entry.options[place] : undefined
       place += 1
@@ -150,7 +151,8 @@ function expectedOf(
   }
   const typed = { ...option, type: readAs.charAt(0) }
   const values = readAs.endsWith("|") ? value.split("|") : [value]
-  return values.map((each) => expectedInstead(typed, each, known)).find(Boolean) ?? null
+  const wrong = values.values().map((each) => expectedInstead(typed, each, known))
+  return wrong.find(Boolean) ?? null
 }
 
 function expectedSpan(place: string, value: string): string | null {

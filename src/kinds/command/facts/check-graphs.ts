@@ -8,7 +8,7 @@ import { checkFilter } from "./check-filters.ts"
 import { readChains } from "./graph.ts"
 import type { ChainFilter } from "./graph.ts"
 import type { Known } from "./known.ts"
-import { linkGraph } from "./links.ts"
+import { linkGraph, padsOf } from "./links.ts"
 import type { Links, OpenEnd } from "./links.ts"
 
 /** A graph of a command: the option that it is the value of, and its medium where it has one alone. */
@@ -42,6 +42,25 @@ function graphOf(option: ReadOption): Graph[] {
 function sourceOf(file: ReadFile): Graph[] {
   if (file.kind !== "input" || lastValue(file, "f")?.toLowerCase() !== "lavfi") return []
   return [{ option: "-i", kind: "source", medium: null, text: file.word }]
+}
+
+/** Inputs and outputs that the filters of a command may have together. */
+const PADS_MAX = 4000
+
+/** Refuses graphs whose filters have more inputs and outputs than are linked in a few milliseconds. */
+export function checkPadCount(command: ReadCommand, known: Known): Refusal | null {
+  let count = 0
+  for (const { option, text } of graphsOf(command)) {
+    const read = readChains(text)
+    for (const filter of "error" in read ? [] : read.chains.flat()) {
+      const pads = padsOf(filter, known)
+      count += pads ? pads.inputs.length + pads.outputs.length : 0
+      if (count <= PADS_MAX) continue
+      const message = `${option}: its filters have more than ${PADS_MAX} inputs and outputs together; split the work into several commands`
+      return { code: "too_complex", option, message }
+    }
+  }
+  return null
 }
 
 /** What no ffmpeg would take of the graphs of a command. */

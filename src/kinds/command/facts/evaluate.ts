@@ -68,14 +68,16 @@ const NUMBER =
   /(0x[\da-f]+(?:\.[\da-f]*)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|(?:inf(?:inity)?|nan)(?!\w))/iy
 const SIGNED_DECIBELS = /-(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?dB/iy
 const WORD = /[A-Za-z_]\w*/y
-/** Deeper ones are left to ffmpeg. */
+/** Deeper and longer expressions are left to ffmpeg. */
 const DEPTH_MAX = 50
+const LENGTH_MAX = 4096
 
 type Reader = { text: string; at: number; depth: number; names: ExpressionNames }
 type Read = Expression | ExpressionFault
 
-/** Reads an expression as `av_expr_parse` of ffmpeg does; null for one that nests too deep to be judged. */
+/** Reads an expression as `av_expr_parse` of ffmpeg does; null for one too long or too deep to judge. */
 export function readExpression(given: string, names: ExpressionNames): Read | null {
+  if (given.length > LENGTH_MAX) return null
   const reader = { text: given.replace(/[ \t\n\r\f\v]/g, ""), at: 0, depth: 0, names }
   try {
     const read = readAll(reader)

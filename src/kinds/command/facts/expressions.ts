@@ -116,7 +116,8 @@ export function wrongExpression(
   if (/^set[sd]ar$/.test(filter) && /^-?\d+:-?\d+$/.test(value)) return null
   const parts = filter === "aevalsrc" ? value.split("|") : [value]
   const more = filter === "scale" ? " or the name of a size" : ""
-  return parts.map((part) => describeExpression(part, names, more)).find(Boolean) ?? null
+  const wrong = parts.values().map((part) => describeExpression(part, names, more))
+  return wrong.find(Boolean) ?? null
 }
 
 function namesOf(filter: string, options: readonly string[]): ExpressionNames | null {

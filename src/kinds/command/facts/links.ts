@@ -20,8 +20,8 @@ const COUNTED: Record<string, { option: string; side: "inputs" | "outputs"; leas
 
 /** Links filters as ffmpeg does: each to the one before it, and by labels. */
 export function linkGraph(chains: readonly ChainFilter[][], known: Known): Links {
-  const inputs: OpenEnd[] = []
-  const outputs: OpenEnd[] = []
+  const inputs = openEnds()
+  const outputs = openEnds()
   for (const chain of chains) {
     let before: OpenEnd[] = []
     for (const filter of chain) {
@@ -34,13 +34,14 @@ export function linkGraph(chains: readonly ChainFilter[][], known: Known): Links
       }
       for (const [place, medium] of pads.inputs.split("").entries()) {
         const end = given[place]
-        if (!end) inputs.push({ medium, label: null, filter: name })
-        else if (typeof end === "string") inputs.push({ medium, label: end, filter: name })
-        else if (end.medium !== medium)
-          return { error: describeMedia(end, { filter: name, medium }) }
+        const isMade = typeof end === "object"
+        if (isMade && end.medium === medium) continue
+        if (isMade) return { error: describeMedia(end, { filter: name, medium }) }
+        const open = { medium, label: end ?? null, filter: name }
+        const wrong = describeStream(open)
+        if (wrong !== null) return { error: wrong }
+        addEnd(inputs, open)
       }
-      const wrong = inputs.map(describeStream).find((each) => each !== null)
-      if (wrong !== undefined) return { error: wrong }
       const made = pads.outputs.split("").map((medium) => ({ medium, label: null, filter: name }))
       if (filter.outputs.length > made.length) {
         return {
@@ -51,21 +52,37 @@ export function linkGraph(chains: readonly ChainFilter[][], known: Known): Links
         const end = made.shift()
         if (!end) continue
         const other = takeEnd(inputs, label)
-        if (typeof other === "string") outputs.push({ ...end, label })
+        if (typeof other === "string") addEnd(outputs, { ...end, label })
         else if (other.medium !== end.medium) return { error: describeMedia(end, other) }
       }
       before = made
     }
-    outputs.push(...before)
+    for (const end of before) addEnd(outputs, end)
   }
-  return { inputs, outputs }
+  return { inputs: [...inputs.all], outputs: [...outputs.all] }
 }
 
-/** The end of this label, which is then open no more; the label itself where there is none yet. */
-function takeEnd(ends: OpenEnd[], label: string): OpenEnd | string {
-  const at = ends.findIndex((end) => end.label === label)
-  const [end] = at < 0 ? [] : ends.splice(at, 1)
-  return end ?? label
+/** Open ends in their order, and those with a label by it. */
+type OpenEnds = { all: Set<OpenEnd>; byLabel: Map<string, OpenEnd[]> }
+
+function openEnds(): OpenEnds {
+  return { all: new Set(), byLabel: new Map() }
+}
+
+function addEnd({ all, byLabel }: OpenEnds, end: OpenEnd): void {
+  all.add(end)
+  if (end.label === null) return
+  const alike = byLabel.get(end.label)
+  if (alike) alike.push(end)
+  else byLabel.set(end.label, [end])
+}
+
+/** Closes the first end of a label; returns the label itself where no end has it yet. */
+function takeEnd({ all, byLabel }: OpenEnds, label: string): OpenEnd | string {
+  const end = byLabel.get(label)?.shift()
+  if (!end) return label
+  all.delete(end)
+  return end
 }
 
 /** The media of a filter's pads, a letter each; null where their number is not known. */

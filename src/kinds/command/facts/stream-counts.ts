@@ -55,12 +55,14 @@ function checkSingle(file: ReadFile, command: ReadCommand, { known, probes }: Fa
 /** Inputs of graphs without a label take streams that nothing has taken yet, of which there may be none. */
 function checkFree(command: ReadCommand, known: Known, probes: Probes): Refusal[] {
   const graphs = graphsOf(command).filter(({ kind }) => kind === "complex")
-  const taken: OpenEnd[] = []
-  for (const { text } of graphs) {
+  const linked = graphs.map(({ text }) => {
     const read = readChains(text)
-    const links = "error" in read ? null : linkGraph(read.chains, known)
+    return "error" in read ? null : linkGraph(read.chains, known)
+  })
+  const taken: OpenEnd[] = []
+  for (const links of linked) {
     if (!links || "error" in links) return []
-    taken.push(...links.inputs)
+    for (const end of links.inputs) taken.push(end)
   }
   return MEDIA.flatMap(({ medium, letter }) => {
     const name = MEDIUM_NAMES[medium]

@@ -26,6 +26,7 @@ export function expectedInstead(option: KnownOption, value: string, known: Known
     case "g":
       return (
         flagsOf(value)
+          .values()
           .map((flag) => expectedNumber(flag, option))
           .find(Boolean) ?? null
       )

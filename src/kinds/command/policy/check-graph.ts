@@ -5,7 +5,7 @@ import type { FilterOptionKind } from "./filters.ts"
 import { reasonAgainstInputFormat } from "./formats.ts"
 import { readGraph } from "./read-graph.ts"
 import type { GraphFilter } from "./read-graph.ts"
-import { quote } from "./refusal.ts"
+import { firstFaults, quote } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
 import { judgeThreads } from "./threads.ts"
 import { readDictionary, readPairs } from "./tokens.ts"
@@ -15,9 +15,16 @@ type Fault = Pick<Refusal, "code" | "message">
 /** What judges the options of a demuxer that a filter opens. */
 export type JudgeOption = (name: string, value: string) => Fault[]
 
+const FILTERS_MAX = 1000
+
 /** What a filter graph may not say; `judgeOption` judges options that a filter passes on. */
 export function checkGraph(text: string, names: WorkspaceNames, judgeOption: JudgeOption): Fault[] {
-  return readGraph(text).flatMap((filter) => {
+  const filters = readGraph(text)
+  if (filters.length > FILTERS_MAX) {
+    const message = `a graph of ${filters.length} filters is too large; expected at most ${FILTERS_MAX}, so split the work into several commands`
+    return [{ code: "too_complex", message }]
+  }
+  return firstFaults(filters, (filter) => {
     const reason = reasonAgainstFilter(filter.name)
     if (reason) {
       const message = `the filter ${filter.name} ${reason.why}; ${reason.instead}`

@@ -19,6 +19,7 @@ export type RefusalCode =
   | "no_output"
   | "too_many_inputs"
   | "too_many_outputs"
+  | "too_complex"
   | "invalid_option"
   | "encoder_not_found"
   | "decoder_not_found"

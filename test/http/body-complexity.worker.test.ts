@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, it } from "vitest"
+import { makeCaller } from "../support/caller.ts"
+import type { Caller } from "../support/caller.ts"
+import { readProblem } from "../support/problem.ts"
+
+const COMMAND = { output_files: { out_1: "a.mp4" }, ffmpeg_command: "ffmpeg -i {{in_1}} {{out_1}}" }
+
+let caller: Caller
+
+beforeAll(async () => {
+  caller = await makeCaller("complex bodies")
+})
+
+function numbers(count: number): Record<string, number> {
+  return Object.fromEntries(Array.from({ length: count }, (_, place) => [`k${place}`, 1]))
+}
+
+function nest(depth: number): unknown {
+  return JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`)
+}
+
+describe("a body of too many values", () => {
+  it.each<[string, string, object, RegExp]>([
+    ["of one field", "metadata", { metadata: numbers(8000) }, /^it holds 800\d values; .* 2000/],
+    ["of the body itself", "body", numbers(8000), /^it holds 800\d values/],
+    [
+      "of a list",
+      "ffmpeg_commands",
+      { ffmpeg_commands: Array.from({ length: 3000 }, () => "a") },
+      /^it/,
+    ],
+    ["of a deep nest", "metadata", { metadata: nest(50) }, /deeper than 32 levels/],
+  ])("is a 422 too_complex that names its field: %s", async (_, field, body, message) => {
+    for (const path of ["/commands", "/commands/validate", "/ffmpeg", "/fetch", "/files"]) {
+      const answer = await caller.post(path, { ...COMMAND, ...body })
+      expect([path, answer.status]).toEqual([path, 422])
+      const problem = await readProblem(answer)
+      expect(problem.code_name).toBe("too_complex")
+      expect(problem.details).toEqual([
+        { field, code: "too_complex", message: expect.stringMatching(message) },
+      ])
+    }
+  })
+
+  it("is told of a field of a form, too", async () => {
+    const form = new FormData()
+    form.append("file", new File(["x"], "a.mp4"))
+    form.append("metadata", JSON.stringify(numbers(3000)))
+    const answer = await caller.call("/normalize", { method: "POST", body: form })
+    expect(answer.status).toBe(422)
+    expect(await readProblem(answer)).toMatchObject({ details: [{ field: "metadata" }] })
+  })
+})
+
+describe("a body that holds as much as it may", () => {
+  it("counts no sign within its texts", async () => {
+    const text = `ffmpeg -i {{in_1}} -metadata 'title=${'{},[]:"'.repeat(1000)}' {{out_1}}`
+    const answer = await caller.post("/commands/validate", { ...COMMAND, ffmpeg_command: text })
+    expect(answer.status).toBe(200)
+  })
+
+  it("names the number of pairs before what is wrong with each", async () => {
+    const answer = await caller.post("/commands", { ...COMMAND, metadata: numbers(1000) })
+    const { details } = await readProblem(answer)
+    expect(details.filter(({ field }) => field.startsWith("metadata"))).toEqual([
+      { field: "metadata", code: "invalid_field", message: "expected at most 10 pairs" },
+    ])
+  })
+
+  it("names a hundred of its unknown fields", async () => {
+    const answer = await caller.post("/commands", { ...COMMAND, ...numbers(1500) })
+    expect((await readProblem(answer)).details).toHaveLength(100)
+  })
+})
