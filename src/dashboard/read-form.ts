@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { createMiddleware } from "hono/factory"
-import { Problem, unprocessable } from "../http/problem.ts"
+import { Problem, unprocessable, unprocessables } from "../http/problem.ts"
 import type { App } from "../http/request.ts"
 
 const FORM_TYPES = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
@@ -16,11 +16,18 @@ export const requireForm = createMiddleware<App>(async (c, next) => {
   await next()
 })
 
-/** What a form sent; 422 where its body is none. */
+/** Fields that a form may have: more than any page sends. */
+const FIELDS_MAX = 300
+
+/** Reads the form that a page sent; 422 where the body is no form, or has too many fields. */
 export async function parseForm(c: Pick<Context, "req">): Promise<FormData> {
-  return await c.req.formData().catch((error: unknown) => {
+  const form = await c.req.formData().catch((error: unknown) => {
     throw error instanceof TypeError ? unprocessable("body", "it is not a form", error) : error
   })
+  const count = [...form.keys()].length
+  if (count <= FIELDS_MAX) return form
+  const message = `the form has ${count} fields; expected at most ${FIELDS_MAX}`
+  throw unprocessables([{ field: "body", code: "too_complex", message }])
 }
 
 /** The texts that a form sent, by field; of a field that was sent twice the last one. */

@@ -92,6 +92,17 @@ describe("the playground", () => {
     expect(partOf(await answer.text(), "error-command")).toContain("command 2: ")
   })
 
+  it.each(["input_key", "output_key"])(
+    "takes no more rows of %s than a command has files",
+    async (row) => {
+      const rows = Array.from({ length: 65 }, (): [string, string] => [row, "a"])
+      expect((await send("add-input", rows.slice(1))).status).toBe(200)
+      const answer = await send("add-input", rows)
+      expect(answer.status).toBe(422)
+      expect(await answer.text()).toContain("there are 65 rows; expected at most 64")
+    },
+  )
+
   it("says why a command is not run", async () => {
     const answer = await run("a-wrong-command", "rm -rf /")
     expect(answer.status).toBe(422)

@@ -5,6 +5,7 @@ import type { CommandPart } from "../../kinds/command/request.ts"
 import { fileRecord } from "../../kinds/file/record.ts"
 import { jobRecord } from "../../kinds/job-record.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
+import { unprocessables } from "../../http/problem.ts"
 import { publicOrigin } from "../../http/request.ts"
 import { newId } from "../../ids.ts"
 import type { PageContext, Pages } from "../context.ts"
@@ -19,6 +20,7 @@ import {
   nextKey,
   readDraft,
   requestOfDraft,
+  ROWS_MAX,
 } from "./playground/draft.ts"
 import type { Draft } from "./playground/draft.ts"
 import { findRecipe, RECIPES } from "./playground/recipes.ts"
@@ -44,11 +46,21 @@ playground.get(PATH, async (c) => {
 
 playground.post(PATH, async (c) => {
   const form = await parseForm(c)
+  requireFewRows(form)
   const draft = readDraft(form)
   const action = form.get("action")
   if (action === "run") return await run(c, draft, form.get("once"))
   return await show(c, { draft: changed(draft, action) })
 })
+
+/** Refuses a form of more rows than a command has files: each row lists all files of the account. */
+function requireFewRows(form: FormData): void {
+  for (const field of ["input_key", "output_key"]) {
+    const { length } = form.getAll(field)
+    const message = `there are ${length} rows; expected at most ${ROWS_MAX}`
+    if (length > ROWS_MAX) throw unprocessables([{ field, code: "too_complex", message }])
+  }
+}
 
 /** A draft after a button that changes its rows. */
 function changed(draft: Draft, action: unknown): Draft {
@@ -62,10 +74,10 @@ function changed(draft: Draft, action: unknown): Draft {
         )
       : draft
   }
-  if (action === "add-input") {
+  if (action === "add-input" && inputs.length < ROWS_MAX) {
     return { ...draft, inputs: [...inputs, { key: nextKey("in", inputs), reference: "" }] }
   }
-  if (action === "add-output") {
+  if (action === "add-output" && outputs.length < ROWS_MAX) {
     return { ...draft, outputs: [...outputs, { key: nextKey("out", outputs), name: "" }] }
   }
   const dropped = /^drop-(input|output)-(\d{1,2})$/.exec(typeof action === "string" ? action : "")

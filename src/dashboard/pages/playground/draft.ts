@@ -1,3 +1,4 @@
+import { FILES_MAX } from "../../../kinds/command/request.ts"
 import type { CommandPart } from "../../../kinds/command/request.ts"
 import type { Recipe } from "./recipes.ts"
 
@@ -8,6 +9,9 @@ export type Draft = {
   outputs: { key: string; name: string }[]
   command: string
 }
+
+/** Rows of inputs, and of outputs, that a draft may have: as many as a command may have files. */
+export const ROWS_MAX = FILES_MAX
 
 /** The draft of a form that was sent; fields that came twice or as files count as rows, or not. */
 export function readDraft(form: FormData): Draft {
