@@ -1,16 +1,17 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
-import { chown, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises"
+import { chown, mkdtemp, readFile, readdir, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { openPlace } from "./place.ts"
+import { removeTree } from "./remove-tree.ts"
 import { runnerSandbox } from "./sandbox.ts"
 import type { Sandbox, WaitingForm } from "./sandbox.ts"
 import type { Tier } from "./tier.ts"
 import { startProcess } from "./start.ts"
-import { makeWorkspace, removeWorkspace } from "./workspace.ts"
+import { makeWorkspace } from "./workspace.ts"
 
 export type Attack = { name: string; refused: boolean }
 
@@ -116,7 +117,7 @@ export async function testSandbox(
   } finally {
     listener.close()
     await place?.giveUp()
-    await Promise.all([removeWorkspace(workspace), rm(outside, { recursive: true, force: true })])
+    await Promise.all([removeTree(workspace), removeTree(outside)])
   }
 
   function runInside(tool: string, argv: readonly string[]) {
@@ -136,7 +137,8 @@ async function makeOutside(uid: number | null): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "lathe-outside-"))
   const secret = join(folder, "secret")
   await writeFile(secret, SECRET, { mode: 0o600 })
-  if (uid !== null) await Promise.all([folder, secret].map((path) => chown(path, uid, uid)))
+  // The folder last: its new owner may put something else in the place of the file.
+  if (uid !== null) for (const path of [secret, folder]) await chown(path, uid, uid)
   return folder
 }
 

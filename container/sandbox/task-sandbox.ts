@@ -7,9 +7,10 @@ import { endLeftSandboxes } from "./left-processes.ts"
 import { openPlace } from "./place.ts"
 import type { PlacedTool } from "./place.ts"
 import type { Place, Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
-import { findLeftWorkspaces, makeWorkspace, removeWorkspace } from "./workspace.ts"
+import { removeTree } from "./remove-tree.ts"
+import { findLeftWorkspaces, makeWorkspace } from "./workspace.ts"
 
-/** What a tool leaves is reaped by somebody else, and the task that follows comes first. */
+/** Another process reaps the processes that a tool leaves, and the task that follows comes first. */
 const FIRST_COUNT_MS = 2000
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 60_000
@@ -79,7 +80,7 @@ export async function removeLeftWorkspaces(workDir: string): Promise<void> {
   if (names.length > 0) endLeftSandboxes(workDir)
   for (const name of names) {
     const path = join(workDir, name)
-    // What is gone by then has nothing to remove.
+    // A workspace may be gone by then.
     const stats = await lstat(path).catch(() => null)
     if (stats === null) continue
     hold(stats.uid)
@@ -134,7 +135,7 @@ async function rest(givenUp: Promise<void> | undefined): Promise<void> {
 
 async function tryRemoving(workspace: string): Promise<boolean> {
   try {
-    await removeWorkspace(workspace)
+    await removeTree(workspace)
     return true
   } catch (error) {
     log("error", "workspace.left", { name: basename(workspace), error: String(error) })

@@ -1,24 +1,20 @@
-import { chmod, mkdir, open, readdir, rename, rmdir, unlink } from "node:fs/promises"
+import { mkdir, open, readdir } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import {
-  chmodSync,
   chownSync,
   closeSync,
   constants,
   fstatSync,
-  lstatSync,
   mkdirSync,
   openAsBlob,
   openSync,
-  readdirSync,
   readFileSync,
   realpathSync,
-  rmdirSync,
-  unlinkSync,
 } from "node:fs"
-import type { Dirent, Stats } from "node:fs"
+import type { Stats } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
 import { RunnerError } from "../failures.ts"
+import { removeTree } from "./remove-tree.ts"
 
 /** Others may enter a workspace whose name they know, but not list the folder. */
 const WORK_DIR_MODE = 0o711
@@ -26,10 +22,6 @@ const WORKSPACE_NAME = /^[0-9a-f-]{36}\.[0-9]+$/
 
 /** Opens no link, and waits for no pipe. */
 const PLAIN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-
-/** So few files, each so small, are removed sooner than a thread could be told to. */
-const FEW_FILES_MAX = 32
-const SMALL_BYTES_MAX = 16 * 1024 ** 2
 
 /**
  * Makes the folder of one run, which only its owner may enter, and returns its absolute path. The
@@ -43,7 +35,7 @@ export async function makeWorkspace(
   // Each takes some microseconds, and a tenth of a millisecond where it is handed to a thread.
   mkdirSync(workDir, { recursive: true, mode: WORK_DIR_MODE })
   const path = join(realpathSync(workDir), workspaceName(run))
-  await removeWorkspace(path)
+  await removeTree(path)
   mkdirSync(path, { mode: 0o700 })
   if (uid !== null) chownSync(path, uid, uid)
   return path
@@ -52,26 +44,6 @@ export async function makeWorkspace(
 /** Name of the folder of one run. */
 export function workspaceName({ taskId, fence }: { taskId: string; fence: number }): string {
   return `${taskId}.${fence}`
-}
-
-/**
- * Removes a workspace with all that is in it, whatever its depth, its names and its modes. A folder
- * in it is emptied by moving its folders up to the top, so that every path stays short.
- */
-export async function removeWorkspace(path: string): Promise<void> {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (!stats) return
-  if (!stats.isDirectory()) return await unlink(path)
-  for (let entries = topEntriesOf(path); entries.length > 0; entries = topEntriesOf(path)) {
-    const areFew = entries.length <= FEW_FILES_MAX
-    for (const entry of entries) {
-      const entryPath = below(path, entry.name)
-      if (entry.isDirectory()) await removeFolder(entryPath, path)
-      else if (areFew && lstatSync(entryPath).size <= SMALL_BYTES_MAX) unlinkSync(entryPath)
-      else await unlink(entryPath)
-    }
-  }
-  rmdirSync(path)
 }
 
 /** Whether a path is that of a workspace of a work folder, whose path is real. */
@@ -130,34 +102,4 @@ export async function blobOf(handle: FileHandle, path: string): Promise<Blob> {
 
 function notPlain(path: string): Error {
   return new Error(`${path} is not a plain file.`)
-}
-
-async function removeFolder(path: Buffer, top: string): Promise<void> {
-  for (const entry of await entriesOf(path)) {
-    const entryPath = below(path, entry.name)
-    if (!entry.isDirectory()) {
-      await unlink(entryPath)
-      continue
-    }
-    // A folder that moves is written to, since it names its parent.
-    await chmod(entryPath, 0o700)
-    await rename(entryPath, join(top, crypto.randomUUID()))
-  }
-  await rmdir(path)
-}
-
-/** Names are bytes: one that is no UTF-8 has no string that names the file. */
-async function entriesOf(folder: string | Buffer): Promise<Dirent<Buffer>[]> {
-  await chmod(folder, 0o700)
-  return await readdir(folder, { withFileTypes: true, encoding: "buffer" })
-}
-
-/** The same of a workspace, which has few. */
-function topEntriesOf(folder: string): Dirent<Buffer>[] {
-  chmodSync(folder, 0o700)
-  return readdirSync(folder, { withFileTypes: true, encoding: "buffer" })
-}
-
-function below(folder: string | Buffer, name: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(folder), Buffer.from("/"), name])
 }

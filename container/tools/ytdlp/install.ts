@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process"
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, rename, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import type { YtdlpVersion } from "../../../src/contract/ytdlp-version.ts"
+import { removeTree } from "../../sandbox/remove-tree.ts"
 
 const run = promisify(execFile)
 
@@ -58,7 +59,7 @@ export async function installYtdlp(of: InstallOptions): Promise<string> {
       // Another runner with the same folder may have been quicker.
       if (!(await isThere(folder))) throw error
     } finally {
-      await rm(temporary, { recursive: true, force: true })
+      await removeTree(temporary)
     }
   }
   await removeOthers(root, name)
@@ -112,7 +113,7 @@ function describeFailure(version: string, error: unknown): string {
 
 /** Removes every version. */
 export async function removeYtdlp(root: string): Promise<void> {
-  await rm(root, { recursive: true, force: true }).catch(() => undefined)
+  await removeTree(root).catch(() => undefined)
 }
 
 /** Removes other versions, and what an installation that was killed has left. */
@@ -120,7 +121,7 @@ async function removeOthers(root: string, kept: string): Promise<void> {
   for (const name of await readdir(root)) {
     const path = join(root, name)
     if (name === kept || (name.startsWith(UNFINISHED) && (await isYoung(path)))) continue
-    await rm(path, { recursive: true, force: true })
+    await removeTree(path)
   }
 }
 

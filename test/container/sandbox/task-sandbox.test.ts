@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
+import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
@@ -15,8 +15,7 @@ import {
   openTaskSandbox,
   removeLeftWorkspaces,
 } from "../../../container/sandbox/task-sandbox.ts"
-import { removeWorkspace } from "../../../container/sandbox/workspace.ts"
-import { bury, setImmovable } from "./obstacles.ts"
+import { setImmovable } from "./obstacles.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
 
 const PATIENT = { timeout: 15_000, interval: 100 }
@@ -45,31 +44,6 @@ async function holdBack(folder: string): Promise<(() => Promise<unknown>) | null
   onTestFinished(free)
   return free
 }
-
-test("a workspace is removed whatever its depth, names and modes", async () => {
-  const notText = Buffer.concat([Buffer.from(`${workspace}/`), Buffer.from([0xff, 0xfe])])
-  await writeFile(notText, "")
-  await mkdir(join(workspace, "write-only", "folder"), { recursive: true })
-  await mkdir(Buffer.concat([notText, Buffer.from("-folder")]))
-  await writeFile(join(workspace, "write-only", "file"), "")
-  await chmod(join(workspace, "write-only", "folder"), 0)
-  await chmod(join(workspace, "write-only"), 0o300)
-  await bury(workspace, 50)
-  await removeWorkspace(workspace)
-  expect(await readdir(workDir)).toEqual([])
-})
-
-test("what a link in a workspace leads to stays, and a link is no workspace", async () => {
-  const outside = join(workDir, "outside")
-  await mkdir(outside)
-  await writeFile(join(outside, "file"), "")
-  await symlink(outside, join(workspace, "link"))
-  await removeWorkspace(workspace)
-  await symlink(outside, workspace)
-  await removeWorkspace(workspace)
-  expect(await readdir(workDir)).toEqual(["outside"])
-  expect(await readdir(outside)).toEqual(["file"])
-})
 
 test("a workspace that cannot be removed keeps its user, and is tried again", async ({ skip }) => {
   skip(!isRoot, "only root gives users to tools")
