@@ -6,6 +6,7 @@ import { log } from "./log.ts"
 import { keepChoosingSandbox } from "./sandbox/keep-choosing.ts"
 import { removeLeftWorkspaces } from "./sandbox/task-sandbox.ts"
 import { claimToolUsers } from "./sandbox/tool-users.ts"
+import { openWorkDir } from "./sandbox/workspace.ts"
 import { announceRunner } from "./server/announce.ts"
 import { toListener } from "./server/http-adapter.ts"
 import { makeRunner } from "./server/server.ts"
@@ -25,14 +26,14 @@ for (const name of ["RUNNER_TOKEN", "ANNOUNCE_TOKEN", "FETCH_COOKIES", "FETCH_PR
 }
 const { RUNNER_PORT: port, RUNNER_HOST: host } = environment
 
-const problem = problemOfHost(host, settings.token)
+// The runner owns the inputs, and the users of the tools must be able to read them.
+process.umask(0o022)
+const problem = problemOfHost(host, settings.token) ?? openWorkDir(settings.workDir)
 if (problem !== null) {
   console.error(problem)
   process.exit(1)
 }
 
-// The runner owns the inputs, and the users of the tools must be able to read them.
-process.umask(0o022)
 await removeLeftWorkspaces(settings.workDir)
 await removeLeftSocketFolders(settings.workDir)
 useYtdlpVersion(settings)

@@ -1,5 +1,5 @@
-import { mkdir, open, readdir } from "node:fs/promises"
-import { basename, dirname, join } from "node:path"
+import { open, readdir } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
 import {
   chownSync,
   closeSync,
@@ -14,6 +14,7 @@ import {
 import type { Stats } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
 import { RunnerError } from "../failures.ts"
+import { findFolderChanger } from "../folder-changer.ts"
 import { removeTree } from "./remove-tree.ts"
 
 /** Others may enter a workspace whose name they know, but not list the folder. */
@@ -22,6 +23,19 @@ const WORKSPACE_NAME = /^[0-9a-f-]{36}\.[0-9]+$/
 
 /** Opens no link, and waits for no pipe. */
 const PLAIN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Makes the work folder where there is none; a sentence where somebody else may change it, else null. */
+export function openWorkDir(workDir: string): string | null {
+  mkdirSync(workDir, { recursive: true, mode: WORK_DIR_MODE })
+  const found = findFolderChanger(join(resolve(workDir), "workspace"))
+  if (found === null) return null
+  const { folder, changer } = found
+  return (
+    `${folder} may be changed by ${changer}, who could exchange what tasks have in ${workDir}: set ` +
+    "WORK_DIR to a folder that is only below folders of yours and of root's, or close " +
+    `${folder} (chmod go-w).`
+  )
+}
 
 /**
  * Makes the folder of one run, which only its owner may enter, and returns its absolute path. The
@@ -53,7 +67,6 @@ export function namesWorkspaceOf(workDir: string, path: string): boolean {
 
 /** Names of the workspaces in the work folder, which an earlier process has left there. */
 export async function findLeftWorkspaces(workDir: string): Promise<string[]> {
-  await mkdir(workDir, { recursive: true, mode: WORK_DIR_MODE })
   const names = await readdir(workDir)
   return names.filter((each) => WORKSPACE_NAME.test(each))
 }

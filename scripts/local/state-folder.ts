@@ -8,13 +8,16 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { me } from "../../container/folder-changer.ts"
 import { CliError } from "./cli-error.ts"
-import { checkFoldersAbove, closeToOthers, me, setMode } from "./ownership.ts"
+import { STATE_DIR, cannotBeUsed, checkFoldersAbove, closeToOthers, setMode } from "./ownership.ts"
 import { isSystemError } from "./system-error.ts"
 
 const CLOSED = 0o700
 /** As root, the users of tools pass the state folder on the way to their workspaces. */
 const TOP = me === 0 ? 0o711 : CLOSED
+/** Where a runner has its workspaces. */
+const WORK = "work"
 
 /**
  * Makes the state folder, or closes one that is there to everybody else with all that it holds, and
@@ -22,10 +25,25 @@ const TOP = me === 0 ? 0o711 : CLOSED
  */
 export function openStateFolder(path: string): string {
   const folder = makeFolder(path)
-  const work = join(folder, "work")
-  closeFolder(folder, work)
+  closeContents(folder)
+  const work = join(folder, WORK)
   mkdirSync(work, { recursive: true, mode: CLOSED })
   if (me !== null) for (const each of [folder, work]) setMode(each, TOP)
+  return folder
+}
+
+/**
+ * Closes the state folder of a service, or a copy of one, to everybody else with all that it holds,
+ * and returns its real path; null where there is none. Throws as `openStateFolder` does.
+ */
+export function closeStateFolder(
+  path: string,
+  { mode = TOP, name = STATE_DIR } = {},
+): string | null {
+  checkFoldersAbove(path, name)
+  if (closeToOthers(path, mode, name)?.isDirectory() !== true) return null
+  const folder = realpathSync(path)
+  closeContents(folder, name)
   return folder
 }
 
@@ -46,10 +64,15 @@ export function writeStateFile(stateDir: string, names: readonly string[], text:
   const path = join(makeFolder(stateDir), ...names)
   findStateEntry(stateDir, ...names)
   mkdirSync(dirname(path), { recursive: true, mode: CLOSED })
+  writeWhole(path, text)
+  return path
+}
+
+/** Writes a file as a whole, for this user's eyes only, in a folder that nobody else may change. */
+export function writeWhole(path: string, text: string): void {
   rmSync(`${path}.new`, { force: true })
   writeFileSync(`${path}.new`, text, { flag: "wx", mode: 0o600 })
   renameSync(`${path}.new`, path)
-  return path
 }
 
 function makeFolder(path: string): string {
@@ -58,7 +81,7 @@ function makeFolder(path: string): string {
     mkdirSync(path, { recursive: true, mode: CLOSED })
   } catch (error) {
     if (isSystemError(error, "EEXIST")) throw new CliError(`STATE_DIR is no folder: ${path}.`)
-    throw new CliError(`STATE_DIR cannot be used: ${String(error)}`, { cause: error })
+    throw cannotBeUsed(STATE_DIR, error)
   }
   closeToOthers(path, TOP)
   return realpathSync(path)
@@ -77,14 +100,15 @@ function findStateEntry(stateDir: string, ...names: string[]): string | null {
 }
 
 /**
- * Closes all that a folder holds, each folder before what is in it, which nobody exchanges then. As
- * root, what is in `work` belongs to the users of tools.
+ * Closes all that a state folder holds, each folder before what is in it, which nobody exchanges then.
+ * Left out is what is in its work folder, which may belong to the users of tools.
  */
-function closeFolder(folder: string, work: string): void {
-  for (const name of namesIn(folder)) {
-    const path = join(folder, name)
-    const stats = closeToOthers(path, path === work ? TOP : CLOSED)
-    if (stats?.isDirectory() && !(me === 0 && path === work)) closeFolder(path, work)
+function closeContents(stateDir: string, name = STATE_DIR, folder = stateDir): void {
+  for (const entry of namesIn(folder)) {
+    const path = join(folder, entry)
+    const isWork = path === join(stateDir, WORK)
+    const stats = closeToOthers(path, isWork ? TOP : CLOSED, name)
+    if (stats?.isDirectory() && !isWork) closeContents(stateDir, name, path)
   }
 }
 

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -20,6 +21,7 @@ const logLine = z.looseObject({
 })
 type LogLine = z.infer<typeof logLine>
 
+const OTHER_UID = 23_456
 const main = join(import.meta.dirname, "../../container/main.ts")
 const io = makeIoServer("a-very-secret-token")
 let workDir: string
@@ -69,6 +71,7 @@ async function start(): Promise<string> {
 test("clears its work folder, announces itself, and interrupts its task on SIGTERM", async () => {
   const left = join(workDir, `${crypto.randomUUID()}.3`)
   await mkdir(join(left, "read-only"), { recursive: true, mode: 0o500 })
+  await mkdir(join(workDir, "sockets-left"))
   await mkdir(join(workDir, "something-else"))
   const runner = await start()
   // The self-test of the sandbox uses a workspace too, for a moment.
@@ -126,6 +129,23 @@ test("does not start on an address that others reach without a token", async () 
   expect(exitCode).toBe(1)
   expect(said.trim()).toMatch(/^RUNNER_HOST is "0\.0\.0\.0", .* set RUNNER_TOKEN to .*\.$/)
 })
+
+test.runIf(process.getuid?.() === 0)(
+  "does not start in a work folder that another user may change, and removes nothing there",
+  async () => {
+    const left = join(workDir, `${crypto.randomUUID()}.1`)
+    await mkdir(left)
+    await chown(workDir, OTHER_UID, OTHER_UID)
+    child = launch({}, "pipe")
+    if (!child.stderr) throw new Error("The runner has no stderr.")
+    const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")])
+    expect(exitCode).toBe(1)
+    expect(said.trim()).toMatch(
+      new RegExp(`^${workDir} may be changed by user ${OTHER_UID}, .*: set WORK_DIR to .*\\.$`),
+    )
+    expect(existsSync(left)).toBe(true)
+  },
+)
 
 test("ends itself after the self-tests that may fail, so that its container can be replaced", async ({
   skip,

@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawnSync } from "node:child_process"
 import {
   chmodSync,
   chownSync,
   existsSync,
   lchownSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -25,6 +26,9 @@ import {
 
 const OTHER_UID = 23_456
 const isRoot = process.getuid?.() === 0
+/** Ends without a chance to remove the socket that it made. */
+const LEAVES_SOCKET =
+  'require("node:net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))'
 /** What the users of tools pass on their way, who exist as root only. */
 const TOP = isRoot ? 0o711 : 0o700
 
@@ -116,6 +120,21 @@ describe("a state folder", () => {
     put("secrets.json")
     execFileSync("mkfifo", [join(state, "pipe")])
     expect(refusalOf(() => openStateFolder(state))).toContain("neither a file nor a folder")
+  })
+
+  test("may hold sockets that a service was killed beside", () => {
+    const folder = join(state, "sockets-left")
+    mkdirSync(folder, { recursive: true })
+    spawnSync(process.execPath, ["-e", LEAVES_SOCKET, join(folder, "worker")])
+    expect(lstatSync(join(folder, "worker")).isSocket()).toBe(true)
+    expect(openStateFolder(state)).toBe(state)
+  })
+
+  test("is refused where all users share it, and keeps its mode", () => {
+    mkdirSync(state)
+    chmodSync(state, 0o1777)
+    expect(refusalOf(() => openStateFolder(state))).toContain("is a folder that all users share")
+    expect(modeOf()).toBe(0o1777)
   })
 
   test("is refused below a folder that every user may change", () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, stat, writeFile } from "node:fs/promis
 import { join } from "node:path"
 import { promisify } from "node:util"
 import type { YtdlpVersion } from "../../../src/contract/ytdlp-version.ts"
+import { findFolderChanger } from "../../folder-changer.ts"
 import { removeTree } from "../../sandbox/remove-tree.ts"
 
 const run = promisify(execFile)
@@ -49,6 +50,8 @@ export async function installYtdlp(of: InstallOptions): Promise<string> {
   const { root, wanted } = of
   const name = `${wanted.version}-${wanted.sha256}`
   const folder = join(root, name)
+  // Code that another user could have written is not run.
+  if (findFolderChanger(join(folder, "yt_dlp")) !== null) await removeTree(root)
   await mkdir(root, { recursive: true })
   if (!(await isThere(folder))) {
     const temporary = await mkdtemp(join(root, UNFINISHED))

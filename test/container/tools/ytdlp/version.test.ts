@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdir, mkdtemp, readdir, rm, utimes } from "node:fs/promises"
+import { chown, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -13,6 +13,7 @@ import { runnerSettings } from "../../../support/runner-settings.ts"
 
 const run = promisify(execFile)
 const VERSION = "2031.4.9"
+const OTHER_UID = 23_456
 /** Nothing listens there. */
 const DEAD_INDEX = "http://127.0.0.1:9/simple/"
 
@@ -84,6 +85,18 @@ describe("YTDLP_VERSION", () => {
     expect(again.folder()).toBe(update.folder())
     expect(index.downloads()).toBe(1)
   })
+
+  it.runIf(process.getuid?.() === 0).each(["", "its version"])(
+    "that another user has put there is replaced (%j)",
+    async (part) => {
+      const planted = join(workDir, "yt-dlp", `${VERSION}-${index.sha256}`)
+      await mkdir(join(planted, "yt_dlp"), { recursive: true })
+      await writeFile(join(planted, "yt_dlp", "__init__.py"), '__version__ = "planted"')
+      await chown(part === "" ? join(workDir, "yt-dlp") : planted, OTHER_UID, OTHER_UID)
+      const update = await start(`${VERSION} sha256:${index.sha256}`)
+      expect(await versionIn(update.folder())).toBe(VERSION)
+    },
+  )
 
   it("is not installed where its wheel has another hash", async () => {
     const update = await start(`${VERSION} sha256:${"0".repeat(64)}`)
