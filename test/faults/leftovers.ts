@@ -1,9 +1,7 @@
-import { globSync, readdirSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { globSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import pWaitFor from "p-wait-for"
-import { socketFolderPrefix } from "../../container/egress/socket-folder.ts"
 import type { Bed } from "./bed.ts"
 import { findTools } from "./processes.ts"
 import { takenWorkspaces } from "../support/places.ts"
@@ -40,9 +38,6 @@ export async function findLeftovers(bed: Bed, timeoutMs = CLEAN_MS_MAX): Promise
 function look(bed: Bed): string[] {
   return [
     ...findTools(bed.pid, bed.workDir).map((pid) => `process ${pid}`),
-    ...readdirSync(tmpdir())
-      .filter((name) => name.startsWith(socketFolderPrefix(bed.workDir)))
-      .map((name) => `socket folder ${name}`),
     ...takenWorkspaces(bed.workDir).map((name) => `workspace ${name}`),
     ...leftInDatabase(bed),
     ...leftInBucket(bed),

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import {
   chmodSync,
   chownSync,
@@ -6,7 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
-  realpathSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -14,7 +15,6 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { socketFolderPrefix } from "../../container/egress/socket-folder.ts"
 import { toolEnvironment } from "../../scripts/local/environment.ts"
 import { startServiceProcess } from "../../scripts/local/service-process.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
@@ -44,6 +44,11 @@ function complaintOf(script: string, stateDir: string, ...words: string[]): stri
   return stderr.trim()
 }
 
+/** The folders that hold the sockets of a service. */
+function socketFoldersIn(stateDir: string): string[] {
+  return readdirSync(stateDir).filter((name) => name.startsWith("sockets-"))
+}
+
 /** Paths below a folder with which others may do anything. */
 function findOpen(stateDir: string): string[] {
   return readdirSync(stateDir, { recursive: true, encoding: "utf8" }).filter(
@@ -53,21 +58,40 @@ function findOpen(stateDir: string): string[] {
 
 test("a service that was killed leaves no sockets behind the next one", async () => {
   const stateDir = join(await makeParent(), "state")
-  function openSockets(): string[] {
-    const prefix = socketFolderPrefix(realpathSync(stateDir))
-    return readdirSync(tmpdir()).filter((name) => name.startsWith(prefix))
-  }
   await using killed = await startServiceProcess({ stateDir })
-  const [left = ""] = openSockets()
+  const [left = ""] = socketFoldersIn(stateDir)
   process.kill(killed.pid, "SIGKILL")
   {
     await using service = await startServiceProcess({ stateDir })
-    const [mine = "", ...others] = openSockets()
+    const [mine = "", ...others] = socketFoldersIn(stateDir)
     expect({ others, isNew: mine !== left }).toEqual({ others: [], isNew: true })
-    expect(statSync(join(tmpdir(), mine)).mode & 0o777).toBe(0o700)
+    expect(statSync(join(stateDir, mine)).mode & 0o777).toBe(0o700)
     expect((await fetch(`${service.origin}/v1/health`)).status).toBe(200)
   }
-  expect(openSockets()).toEqual([])
+  expect(socketFoldersIn(stateDir)).toEqual([])
+})
+
+test("a state folder whose path is too long for sockets is served from", async () => {
+  const stateDir = join(await makeParent(), "long".repeat(50))
+  await using service = await startServiceProcess({ stateDir })
+  const account = openAccount(service.origin, await service.makeKey("one"))
+  const file = await account.upload("clip.mp4", readFileSync("scripts/demo/command/clip.mp4"))
+  expect(file).toMatchObject({ name: "clip.mp4" })
+  expect(socketFoldersIn(stateDir)).toHaveLength(1)
+})
+
+test.runIf(isRoot)("nothing that another user has in the temporary folder is removed", async () => {
+  const stateDir = join(await makeParent(), "state")
+  const hash = createHash("sha256").update(stateDir).digest("hex").slice(0, 12)
+  // Names that begin so have been those of sockets.
+  const theirs = join(tmpdir(), `lathe-${hash}-theirs`)
+  opened.defer(() => rmSync(theirs, { recursive: true }))
+  mkdirSync(join(theirs, "inner"), { recursive: true })
+  writeFileSync(join(theirs, "inner", "file"), "")
+  for (const path of [theirs, join(theirs, "inner")]) chownSync(path, OTHER_UID, OTHER_UID)
+  await using service = await startServiceProcess({ stateDir })
+  expect((await fetch(`${service.origin}/v1/health`)).status).toBe(200)
+  expect(readdirSync(join(theirs, "inner"))).toEqual(["file"])
 })
 
 describe("a state folder of an earlier service", () => {
