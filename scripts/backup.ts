@@ -6,9 +6,12 @@ import { readServiceConfig } from "./local/service-config.ts"
 const USAGE = `Usage: npm run backup -- FOLDER
 
 Copies what the service of STATE_DIR keeps, which may run meanwhile, into a folder that is new, empty or
-holds an earlier copy: that is brought up to date. Start a service with the copy as its STATE_DIR to
-restore it. docs/operate-one-machine.md says more.`
+holds an earlier copy: that is brought up to date. The folder above it has to be there, and both folders
+are closed to other users. Start a service with the copy as its STATE_DIR to restore it.
+docs/operate-one-machine.md says more.`
 
+// SQLite, too, makes files for this user alone.
+process.umask(0o077)
 await runScript(async () => {
   const [folder, ...others] = process.argv.slice(2)
   if (folder === undefined || folder.startsWith("-") || others.length > 0) throw new CliError(USAGE)

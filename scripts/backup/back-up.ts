@@ -1,16 +1,15 @@
-import { existsSync, globSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { globSync } from "node:fs"
 import type { Dirent } from "node:fs"
 import { constants, copyFile, lstat, mkdir, rename, rm } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
-import { backup, DatabaseSync } from "node:sqlite"
+import { DatabaseSync } from "node:sqlite"
 import { CliError } from "../local/cli-error.ts"
+import { closeStateFolder } from "../local/state-folder.ts"
 import { isSystemError } from "../local/system-error.ts"
+import { MARK, openTarget } from "./target.ts"
 
-/** What a backup did: files that it copied, left since they were there, and removed. */
+/** The result of a backup: files that it copied, left since they were there, and removed. */
 export type BackedUp = { copied: number; kept: number; removed: number; bytes: number }
-
-/** A file that says that a folder holds a backup, which the next one may change. */
-const MARK = "lathe-backup.json"
 
 /**
  * D1, the database of keys first, which the others are copied from where they are missing something;
@@ -19,35 +18,28 @@ const MARK = "lathe-backup.json"
 const DATABASES = ["v3/d1/**/*.sqlite", "v3/r2/**/*.sqlite"]
 
 /**
- * What is left out: work of the moment, the lock, and objects that only carry what D1 says
- * (docs/architecture.md). What SQLite has beside its files is in the copies of these.
+ * Left out are work of the moment, the lock, and objects that only carry what D1 says
+ * (docs/architecture.md). The files that SQLite has beside a database are in the copy of that.
  */
 const LEFT_OUT = /\.sqlite(?:-wal|-shm)?$|\.new$/
 const LEFT_OUT_ENTRIES = new Set(["lock", "work", "v3/do"])
 
-/** All pages at once: in steps, it would begin anew whenever the service writes in between. */
-const PAGES_AT_ONCE = 2 ** 31 - 1
 const BUSY_MS_MAX = 30_000
+/** Writes to no file that is there already. */
+const COPY_MODE = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL
 
 /**
  * Copies what the service of a state folder keeps, which may run meanwhile, to another folder, whose
- * earlier backup is whole until this one is. Throws a CliError where there is no such service, or the
- * folder holds anything but a backup.
+ * earlier backup is whole until this one is. Throws a CliError where there is no such service, where
+ * somebody else may read or change either folder, or where the other one holds anything but a backup.
  */
-export async function backUp(stateDir: string, folder: string): Promise<BackedUp> {
-  const databases = DATABASES.flatMap((pattern) =>
-    globSync(pattern, { cwd: stateDir }).toSorted(
-      (one, other) => ofKeys(join(stateDir, other)) - ofKeys(join(stateDir, one)),
-    ),
-  )
-  if (!databases.some((path) => path.startsWith("v3/d1/"))) {
-    throw new CliError(`There is no service in ${stateDir}: set STATE_DIR to that of the service.`)
+export async function backUp(service: string, target: string): Promise<BackedUp> {
+  const stateDir = closeStateFolder(service)
+  const databases = stateDir === null ? [] : findDatabases(stateDir)
+  if (stateDir === null || !databases.some((path) => path.startsWith("v3/d1/"))) {
+    throw new CliError(`There is no service in ${service}: set STATE_DIR to that of the service.`)
   }
-  if (folder === stateDir || folder.startsWith(join(stateDir, "/"))) {
-    throw new CliError(`${folder} is in ${stateDir} itself: name another folder.`)
-  }
-  openFolder(folder)
-  const earlier = new Set(listFiles(folder))
+  const folder = openTarget(target, stateDir)
   const begunAt = Date.now()
   const done: BackedUp = { copied: 0, kept: 0, removed: 0, bytes: 0 }
   for (const path of databases) count(done, await copyDatabase(stateDir, folder, path))
@@ -60,10 +52,18 @@ export async function backUp(stateDir: string, folder: string): Promise<BackedUp
   const known = new Set([...databases, ...files, MARK])
   for (const path of listFiles(folder).filter((each) => !known.has(each))) {
     await rm(join(folder, path))
-    // What SQLite made beside the copies while they were read is no loss of the service's.
-    if (earlier.has(path)) done.removed += 1
+    done.removed += 1
   }
   return done
+}
+
+/** Paths of the databases to copy, relative to the state folder, in the order in which they are. */
+function findDatabases(stateDir: string): string[] {
+  return DATABASES.flatMap((pattern) =>
+    globSync(pattern, { cwd: stateDir }).toSorted(
+      (one, other) => ofKeys(join(stateDir, other)) - ofKeys(join(stateDir, one)),
+    ),
+  )
 }
 
 /** 1 for a database that has keys, else 0. */
@@ -92,15 +92,6 @@ function hasMoved(path: string, since: number): boolean {
   }
 }
 
-function openFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (!existsSync(join(folder, MARK)) && readdirSync(folder).length > 0) {
-    throw new CliError(`${folder} holds something else than a backup: name an empty folder.`)
-  }
-  const text = JSON.stringify({ begun_at: new Date().toISOString() })
-  writeFileSync(join(folder, MARK), `${text}\n`, { mode: 0o600 })
-}
-
 /** Paths of plain files below a folder, relative to it. */
 function listFiles(folder: string): string[] {
   function pathOf({ parentPath, name }: Dirent): string {
@@ -117,14 +108,17 @@ function newName(folder: string, path: string): string {
   return join(folder, `${path}.new`)
 }
 
-/** Copies a database as it is at one moment, by a new name; whoever writes to it goes on. Answers its bytes. */
+/**
+ * Copies a database as it is at one moment, by a new name, without the bytes of rows that were
+ * deleted; whoever writes to it goes on. Answers the bytes of the copy.
+ */
 async function copyDatabase(stateDir: string, folder: string, path: string): Promise<number> {
   const target = newName(folder, path)
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  await rm(target, { force: true })
   const source = new DatabaseSync(join(stateDir, path), { readOnly: true, timeout: BUSY_MS_MAX })
   try {
-    await rm(target, { force: true })
-    await backup(source, target, { rate: PAGES_AT_ONCE })
+    source.prepare("VACUUM INTO ?").run(target)
   } finally {
     source.close()
   }
@@ -132,8 +126,8 @@ async function copyDatabase(stateDir: string, folder: string, path: string): Pro
 }
 
 /**
- * Copies a file; null where the copy has it, undefined where it is there no more. What R2 stores is written
- * once, and has a new name then.
+ * Copies a file; null where the copy has it, undefined where it is there no more. The bytes of an
+ * object are written once: newer ones are a file of another name.
  */
 async function copyOther(
   stateDir: string,
@@ -146,7 +140,8 @@ async function copyOther(
     const there = await lstat(target).catch(() => null)
     if (there?.size === size && there.mtimeMs >= mtimeMs) return null
     await mkdir(dirname(target), { recursive: true, mode: 0o700 })
-    await copyFile(from, newName(folder, path), constants.COPYFILE_FICLONE)
+    await rm(newName(folder, path), { force: true })
+    await copyFile(from, newName(folder, path), COPY_MODE)
     await rename(newName(folder, path), target)
     return size
   } catch (error) {

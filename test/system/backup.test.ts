@@ -1,6 +1,14 @@
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs"
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -22,6 +30,8 @@ const file = z.looseObject({
 })
 type File = z.infer<typeof file>
 const job = z.looseObject({ id: z.string(), status: z.string() })
+
+const OTHER_UID = 23_456
 
 const opened = new AsyncDisposableStack()
 let service: TestService
@@ -121,7 +131,10 @@ test("a copy is brought up to date, and loses what its service has lost", async 
   expect(await backUp(folder)).toMatch(
     /; \d+ were there already, and 1 that the service has no longer are gone from it\.\n$/,
   )
-  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  const open = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (name) => (statSync(join(folder, name)).mode & 0o077) !== 0,
+  )
+  expect({ open, mode: statSync(folder).mode & 0o777 }).toEqual({ open: [], mode: 0o700 })
   await using restored = await startServiceProcess({ stateDir: folder, echoesErrors: true })
   const ask = openKeyedCall(restored, key)
   const statuses = [kept, lost, late].map(async ({ id }) => (await ask(`/files/${id}`)).status)
@@ -134,8 +147,22 @@ test("a folder that holds something else is left as it is, as is one without a s
   await expect(backUp(other)).rejects.toThrow("holds something else than a backup")
   expect(existsSync(join(other, "letter.txt"))).toBe(true)
   await expect(backUp(join(service.stateDir, "copy"))).rejects.toThrow("name another folder")
+  const missing = join(other, "no", "copy")
+  await expect(backUp(missing)).rejects.toMatchObject({
+    stderr: expect.stringMatching(/^\S+\/no does not exist, .* back up to another folder\.\n$/),
+  })
   const empty = join(other, "empty")
   mkdirSync(empty)
   await expect(backUp(join(other, "copy"), empty)).rejects.toThrow("There is no service in")
   expect(existsSync(join(other, "copy"))).toBe(false)
+})
+
+test.runIf(process.getuid?.() === 0)("another user who made the folder gets no copy", async () => {
+  const theirs = opened.use(await makeTempFolder("theirs")).path
+  writeFileSync(join(theirs, "lathe-backup.json"), "{}")
+  for (const path of [join(theirs, "lathe-backup.json"), theirs]) {
+    chownSync(path, OTHER_UID, OTHER_UID)
+  }
+  await expect(backUp(theirs)).rejects.toThrow(`${theirs} belongs to user ${OTHER_UID}`)
+  expect(readdirSync(theirs)).toEqual(["lathe-backup.json"])
 })
