@@ -1,4 +1,5 @@
-import { accessSync, constants, copyFileSync, statSync } from "node:fs"
+import { randomUUID } from "node:crypto"
+import { accessSync, constants, copyFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
 import { CliError } from "../local/cli-error.ts"
 import type { Demo } from "./demo.ts"
@@ -12,7 +13,7 @@ export type DemoPaths = {
   folder: string
 }
 
-/** What a demo reads and writes; paths are relative to the folder that it was called from. */
+/** The files that a demo reads and writes; paths are relative to the folder that it was called from. */
 export function findPaths(
   { clip, usage }: Pick<Demo, "clip" | "usage">,
   words: string[],
@@ -38,16 +39,22 @@ function requireReadable(path: string, shown: string): void {
   }
 }
 
-/** Copies the result to the caller's folder, never over the file that it was made from. */
+/**
+ * Copies the result to the caller's folder, never over the file that it was made from. A link of the
+ * result's name, which somebody else may have put there, is replaced and not followed.
+ */
 export function keepResult(fetched: string, paths: DemoPaths): string {
   const path = join(paths.folder, basename(fetched))
   if (path === paths.source) {
     throw new CliError(`The result would replace ${paths.shownSource}: rename that file first.`)
   }
+  const made = `${path}.${randomUUID()}`
   try {
-    copyFileSync(fetched, path)
+    copyFileSync(fetched, made, constants.COPYFILE_EXCL)
+    renameSync(made, path)
     return path
   } catch (error) {
+    rmSync(made, { force: true })
     throw new CliError(`The result cannot be written: ${String(error)}`, { cause: error })
   }
 }
