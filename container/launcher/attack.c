@@ -30,6 +30,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* SO_PEERPIDFD: headers are often older than the kernel. */
+#define PEER_PIDFD 77
+
 static const char *outside;
 static unsigned short tcp_port;
 static unsigned short udp_port;
@@ -97,6 +100,19 @@ static bool signals_by_file(void) {
 
 static bool signals_others(void) { return kill(getppid(), 0) == 0 || signals_by_file(); }
 
+/* The streams of a tool are sockets, whose other end the runner holds. */
+static bool finds_peer(void) {
+  const int options[] = {SO_PEERCRED, PEER_PIDFD};
+  for (int stream = 0; stream < 3; stream++) {
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+      struct ucred peer;
+      socklen_t size = options[i] == SO_PEERCRED ? sizeof peer : sizeof(int);
+      if (getsockopt(stream, SOL_SOCKET, options[i], &peer, &size) == 0) return true;
+    }
+  }
+  return false;
+}
+
 static bool makes_namespace(void) { return unshare(CLONE_NEWUSER) == 0; }
 
 static bool leaves_symlink(void) { return symlink(path_outside("secret"), "symlink") == 0; }
@@ -110,6 +126,13 @@ static bool leaves_set_id_file(void) {
   int file = open("set-id", O_WRONLY | O_CREAT, 04755);
   struct stat facts;
   return file >= 0 && fstat(file, &facts) == 0 && (facts.st_mode & S_ISUID) != 0;
+}
+
+/* A device in the place of a file that is renamed. */
+static bool leaves_whiteout(void) {
+  int file = open("moved", O_WRONLY | O_CREAT, 0600);
+  return file >= 0 &&
+         syscall(SYS_renameat2, AT_FDCWD, "moved", AT_FDCWD, "moved-on", RENAME_WHITEOUT) == 0;
 }
 
 static bool leaves_unnamed_file(void) { return open(".", O_WRONLY | O_TMPFILE, 0600) >= 0; }
@@ -156,10 +179,12 @@ static const struct attack ATTACKS[] = {
     {"unix_socket", opens_unix_socket},
     {"fork", forks},
     {"signal_others", signals_others},
+    {"find_peer", finds_peer},
     {"namespace", makes_namespace},
     {"symlink", leaves_symlink},
     {"hard_link", leaves_hard_link},
     {"set_id_file", leaves_set_id_file},
+    {"whiteout", leaves_whiteout},
     {"unnamed_file", leaves_unnamed_file},
     {"run_from_memory", runs_from_memory},
     {"folder", makes_folder},

@@ -44,6 +44,8 @@
 /* The kind of an ioctl, and the one of all that concern sockets and network devices. */
 #define IOCTL_KIND 0xff00u
 #define SOCKET_IOCTL 0x8900u
+/* The flag of renameat2 that leaves a device in the place of the file. */
+#define WHITEOUT_BIT 4u
 #define UNNAMED_FILE ((uint32_t)(O_TMPFILE & ~O_DIRECTORY))
 
 static void kill_foreign_calls(void);
@@ -97,6 +99,7 @@ void filter_syscalls(const struct order *order, bool has_network) {
     refuse_argument_but(SYS_tgkill, 0, (uint32_t)getpid());
   }
   refuse_argument_bits(SYS_close_range, 2, CLOSE_RANGE_UNSHARE_BIT);
+  refuse_argument_bits(SYS_renameat2, 4, WHITEOUT_BIT);
   allow_named_files_only();
   allow_creation_without_set_id();
   allow_harmless_fcntl();

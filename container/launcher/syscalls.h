@@ -92,9 +92,12 @@ static const int SERVER_CALLS[] = {
     SYS_socketpair, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
 };
 
-/* Sockets of every family, the machine's own included. */
+/*
+ * Sockets of every family, the machine's own included. The standard streams of a tool are sockets too,
+ * and an option of a socket (SO_PEERPIDFD, SO_PEERCRED) gives its reader the process at the other end.
+ */
 static const int NETWORK_CALLS[] = {
-    SYS_socket, SYS_connect, SYS_setsockopt, SYS_sendto, SYS_recvfrom, SYS_recvmsg,
+    SYS_socket, SYS_connect, SYS_setsockopt, SYS_getsockopt, SYS_sendto, SYS_recvfrom, SYS_recvmsg,
 };
 
 /*
