@@ -11,6 +11,7 @@ import type { Disposition, Opened } from "../../storage/links.ts"
 import { memberObjectKey } from "../../storage/objects.ts"
 import { readBundle, wholeFile } from "../../storage/whole-rows.ts"
 import { sendArchive } from "./archive.ts"
+import { hasEntityTags, judgeConditions } from "./conditions.ts"
 import { parseRange } from "./range.ts"
 
 /** One object of R2 as it is sent; where its size or type is not known, the object says it. */
@@ -100,26 +101,31 @@ async function sendMedium(c: AppContext, medium: Medium, manner: Manner): Promis
 
 /** Sends an object; null where it is gone. */
 async function trySending(c: AppContext, medium: Medium, manner: Manner): Promise<Response | null> {
-  const { objectKey } = medium
   const range = await readRange(c, medium)
-  const object = await c.env.MEDIA.get(objectKey, {
-    onlyIf: preconditions(c),
-    ...(range && { range: { offset: range.start, length: range.end - range.start + 1 } }),
-  })
+  const object = await c.env.MEDIA.get(
+    medium.objectKey,
+    range ? { range: { offset: range.start, length: range.end - range.start + 1 } } : {},
+  )
   if (!object) return null
-  const sizeBytes = medium.sizeBytes ?? object.size
   const headers = headersOf(medium, object, manner)
-  if (!("body" in object)) {
-    const unchanged = c.req.header("if-none-match") ?? c.req.header("if-modified-since")
-    if (unchanged !== undefined) return new Response(null, { status: 304, headers })
-    throw new Problem("precondition_failed", "The file is not the one that the condition names.")
-  }
+  const verdict = judgeConditions(c.req.raw.headers, object)
+  if (verdict !== "hold" || c.req.method === "HEAD") await object.body.cancel()
+  if (verdict === "failed") throw failedCondition(c)
+  if (verdict === "unchanged") return new Response(null, { status: 304, headers })
+  const sizeBytes = medium.sizeBytes ?? object.size
   headers.set("content-length", String(range ? range.end - range.start + 1 : sizeBytes))
   if (range) headers.set("content-range", `bytes ${range.start}-${range.end}/${sizeBytes}`)
-  const status = range ? 206 : 200
-  if (c.req.method !== "HEAD") return new Response(object.body, { status, headers })
-  await object.body.cancel()
-  return new Response(null, { status, headers })
+  const body = c.req.method === "HEAD" ? null : object.body
+  return new Response(body, { status: range ? 206 : 200, headers })
+}
+
+function failedCondition(c: AppContext): Problem {
+  const match = c.req.header("if-match")
+  const message =
+    match === undefined || hasEntityTags(match)
+      ? "The file is not the one that the condition names."
+      : "If-Match: expected * or entity tags in double quotes, as the ETag header of the file has one."
+  return new Problem("precondition_failed", message)
 }
 
 /** The one range to send; null for the whole: no range, several, or one of another version. */
@@ -143,15 +149,6 @@ async function isSameVersion(c: AppContext, objectKey: string): Promise<boolean>
   if (!object) return false
   if (version.startsWith('"')) return version === object.httpEtag
   return Date.parse(version) === Math.floor(object.uploaded.getTime() / 1000) * 1000
-}
-
-function preconditions(c: AppContext): Headers {
-  const headers = new Headers()
-  for (const name of ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"]) {
-    const value = c.req.header(name)
-    if (value !== undefined) headers.set(name, value)
-  }
-  return headers
 }
 
 function headersOf(medium: Medium, object: R2Object, manner: Manner): Headers {
