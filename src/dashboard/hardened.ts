@@ -1,21 +1,11 @@
-import { secureHeaders } from "hono/secure-headers"
+import { pageHeaders } from "../http/page-headers.ts"
 
-/** Headers of every page: no script, style or frame but this service's own. */
-export const hardened = secureHeaders({
-  contentSecurityPolicy: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'"],
-    imgSrc: ["'self'", "data:"],
-    mediaSrc: ["'self'"],
-    connectSrc: ["'self'"],
-    formAction: ["'self'"],
-    frameAncestors: ["'none'"],
-    baseUri: ["'none'"],
-  },
-  xFrameOptions: "DENY",
-  // Other hosts of the domain are not this service's to speak for.
-  strictTransportSecurity: "max-age=15552000",
-  // With "no-referrer" browsers send forms without the origin that they come from.
-  referrerPolicy: "same-origin",
+/** Headers of every page of the dashboard: no script, style or frame but this service's own. */
+export const hardened = pageHeaders({
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'", "data:"],
+  mediaSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  formAction: ["'self'"],
 })

@@ -84,3 +84,34 @@ test("pages let nothing in from elsewhere, and tell no other site about themselv
   expect(headers.get("referrer-policy")).toBe("same-origin")
   expect(headers.get("cache-control")).toBe("no-store")
 })
+
+test.each([
+  "/docs",
+  "/docs/errors/",
+  "/docs/errors/internal",
+  "/docs/errors/no-such-code",
+  "/forgot-password",
+  "/no-such-page",
+  "/reset-password?token=x",
+  "/sign-in",
+  "/sign-up",
+  "/verify-email",
+])("%s stands in no frame and runs no script but those of its policy", async (path) => {
+  const answer = await ask(path, { headers: { accept: "text/html" } })
+  const html = await answer.text()
+  expect(answer.headers.get("content-type")).toMatch(/^text\/html/)
+  expect(answer.headers.get("x-frame-options")).toBe("DENY")
+  const policy = answer.headers.get("content-security-policy") ?? ""
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(policy).toContain("base-uri 'none'")
+  const scriptSources = /script-src ([^;]*)/.exec(policy)?.[1]?.split(" ") ?? []
+  expect(scriptSources.filter((source) => !/^(?:'self'|https:\/\/\S+\.js)$/.test(source))).toEqual(
+    [],
+  )
+  for (const [, source = ""] of html.matchAll(/<script[^>]*\ssrc="([^"]*)"/g)) {
+    const isOwn = source.startsWith("/")
+    expect(scriptSources).toContain(isOwn ? "'self'" : source)
+    if (!isOwn) expect(html).toMatch(/<script[^>]*\sintegrity="sha384-[A-Za-z0-9+/]{64}"/)
+  }
+})

@@ -1,8 +1,8 @@
 import { Hono } from "hono"
 import type { Child } from "hono/jsx"
-import { secureHeaders } from "hono/secure-headers"
 import { failureCode } from "../../contract/failure.ts"
 import { guardMethods } from "../../http/methods.ts"
+import { pageHeaders } from "../../http/page-headers.ts"
 import { isProblemCode, PROBLEMS } from "../../http/problem.ts"
 import type { App } from "../../http/request.ts"
 import { didYouMean } from "../../suggest.ts"
@@ -19,20 +19,7 @@ import { Prose } from "./prose.tsx"
 /** Pages that say what each code means and what to do, for whoever has met it. */
 export const errorPages = new Hono<App>()
 
-errorPages.use(
-  secureHeaders({
-    contentSecurityPolicy: {
-      defaultSrc: ["'none'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-      baseUri: ["'none'"],
-    },
-    xFrameOptions: "DENY",
-    strictTransportSecurity: "max-age=15552000",
-  }),
-)
+errorPages.use(pageHeaders({ styleSrc: ["'self'"], imgSrc: ["'self'"], formAction: ["'none'"] }))
 
 errorPages.get("/", (c) => c.html(<Index title="Error codes" lead={LEAD} />))
 

@@ -2,6 +2,7 @@ import { Hono } from "hono"
 import { html } from "hono/html"
 import type { App } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
+import { pageHeaders } from "../../http/page-headers.ts"
 
 /** Scalar's script; see docs/decisions/0012. */
 const SCALAR =
@@ -9,8 +10,29 @@ const SCALAR =
 /** Hash of that file as its npm package has it; the browser runs no other bytes. */
 const SCALAR_INTEGRITY = "sha384-U11tb2XnKvmwt8RlTvnwUnYgrN+ur4Xyh9htLhjajWNR/Oyl5AX5DEz00qRmlrmK"
 
+/** Leaves out what the viewer would load from, or send to, sites of its maker. */
+const CONFIGURATION = JSON.stringify({
+  agent: { disabled: true },
+  hideClientButton: true,
+  mcp: { disabled: true },
+  showDeveloperTools: "never",
+  telemetry: false,
+  withDefaultFonts: false,
+})
+
+/** The viewer writes its styles into the page, and asks this service alone. */
+const viewerHeaders = pageHeaders({
+  scriptSrc: [SCALAR],
+  styleSrc: ["'unsafe-inline'"],
+  imgSrc: ["'self'", "data:"],
+  connectSrc: ["'self'"],
+  formAction: ["'none'"],
+})
+
 /** The page of the interface, to read and to try. */
 export const docs = new Hono<App>()
+
+docs.use("/", viewerHeaders)
 
 docs.get("/", (c) =>
   c.html(
@@ -26,7 +48,11 @@ docs.get("/", (c) =>
             The OpenAPI document: <a href="/v1/openapi.json">/v1/openapi.json</a>.
             <a href="/docs/errors/">What each error code means</a>.
           </p>
-          <script id="api-reference" data-url="/v1/openapi.json"></script>
+          <script
+            id="api-reference"
+            data-url="/v1/openapi.json"
+            data-configuration="${CONFIGURATION}"
+          ></script>
           <script src="${SCALAR}" integrity="${SCALAR_INTEGRITY}" crossorigin="anonymous"></script>
         </body>
       </html>`,
