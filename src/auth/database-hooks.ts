@@ -8,6 +8,7 @@ import { hasAccount, nameAccountByEmail, removeExpiredSessions } from "../storag
 import { admit } from "./admission.ts"
 
 const NAME_LENGTH_MAX = 200
+const USER_AGENT_LENGTH_MAX = 300
 
 const owned = z.object({ accountId: z.string(), email: z.string() })
 const invited = z.object({ invitation: z.string().optional() })
@@ -47,12 +48,13 @@ export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["database
     },
     session: {
       create: {
-        before: async ({ userId }) => {
+        before: async ({ userId, userAgent }) => {
           const database = directoryOf(env)
           if (!(await hasAccount(database, userId))) {
             throw new APIError("FORBIDDEN", { code: "ACCOUNT_DELETED", message: DELETED })
           }
           await removeExpiredSessions(database, userId, new Date())
+          return { data: { userAgent: userAgent?.slice(0, USER_AGENT_LENGTH_MAX) } }
         },
       },
     },

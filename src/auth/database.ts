@@ -37,7 +37,6 @@ export function databaseFor(env: Env) {
       session: schema.sessions,
       account: schema.credentials,
       verification: schema.verifications,
-      rateLimit: schema.signInLimits,
     },
   })
   return (options: BetterAuthOptions) => {

@@ -1,23 +1,35 @@
-import type { BetterAuthRateLimitOptions } from "better-auth/types"
-
 /** How long a password may be. */
 export const PASSWORD_CHARACTERS = { min: 10, max: 128 }
 
+/** The window in which tries of an address are counted, which begins with the first of them. */
+export const TRIES_WINDOW_MS = 60_000
+
 /**
- * Requests of one address (of one /64 of IPv6) to a route: so many, then none until the window has
- * passed without one. Each that checks a password or sends a mail has a rule of its own.
+ * better-auth's routes that this service mounts, below AUTH_PATH, and how many requests of one address
+ * (of one /64 of IPv6) each takes in a window. Each that checks a password, sends a mail or stores
+ * rows takes few.
  */
-export const SIGN_IN_LIMITS = {
-  "/sign-in/email": { window: 60, max: 10 },
-  "/sign-in/social": { window: 60, max: 20 },
-  "/sign-up/email": { window: 60, max: 10 },
-  "/request-password-reset": { window: 60, max: 5 },
-  "/reset-password": { window: 60, max: 10 },
-  "/send-verification-email": { window: 60, max: 5 },
-  "/verify-email": { window: 60, max: 20 },
-  "/change-password": { window: 60, max: 10 },
-  "/change-email": { window: 60, max: 5 },
-  "/delete-user": { window: 60, max: 10 },
-  // Guesses of a session's token are hopeless, and each count is a write.
-  "/get-session": false,
-} satisfies BetterAuthRateLimitOptions["customRules"]
+export const AUTH_ROUTES = [
+  { method: "GET", path: "/callback/:provider", triesMax: 20 },
+  { method: "POST", path: "/change-email", triesMax: 5 },
+  { method: "POST", path: "/change-password", triesMax: 10 },
+  { method: "POST", path: "/delete-user", triesMax: 10 },
+  { method: "POST", path: "/request-password-reset", triesMax: 5 },
+  { method: "POST", path: "/reset-password", triesMax: 10 },
+  { method: "POST", path: "/revoke-other-sessions", triesMax: 20 },
+  { method: "POST", path: "/revoke-session", triesMax: 20 },
+  { method: "POST", path: "/send-verification-email", triesMax: 5 },
+  { method: "POST", path: "/sign-in/email", triesMax: 10 },
+  { method: "POST", path: "/sign-in/social", triesMax: 20 },
+  { method: "POST", path: "/sign-out", triesMax: 20 },
+  { method: "POST", path: "/sign-up/email", triesMax: 3 },
+  { method: "GET", path: "/verify-email", triesMax: 20 },
+] as const
+
+export type AuthRoute = (typeof AUTH_ROUTES)[number]
+
+/** The route of a path below AUTH_PATH; null for a path that is not mounted. */
+export function findAuthRoute(method: string, path: string): AuthRoute | null {
+  const pattern = path.startsWith("/callback/") ? "/callback/:provider" : path
+  return AUTH_ROUTES.find((route) => route.method === method && route.path === pattern) ?? null
+}

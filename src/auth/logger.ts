@@ -1,6 +1,10 @@
-import { logError } from "../log.ts"
+import { log } from "../log.ts"
 
 const TEXT_LENGTH_MAX = 300
+
+/** Errors of better-auth about what a caller sent, which whoever likes can cause. */
+const ABOUT_CALLERS =
+  /^(?:Invalid (?:origin|\w*URL): |Blocked cross-site navigation |Failed to parse state$|State not found$|INVALID_CALLBACK_REQUEST$|Provider (?:not found|does not support) |OAuth issuer mismatch$|Failed to get user info$)/
 
 type Level = "debug" | "info" | "success" | "warn" | "error"
 
@@ -12,8 +16,13 @@ export const logger = {
   disableColors: true,
   log(level: Exclude<Level, "success">, message: string, ...facts: unknown[]): void {
     if (level !== "error") return
+    const text = message.slice(0, TEXT_LENGTH_MAX)
+    if (ABOUT_CALLERS.test(message)) {
+      log("info", "auth.refused", { message: text })
+      return
+    }
     const causes = facts.flatMap((fact) => (fact instanceof Error ? [nameOf(fact)] : []))
-    logError("auth.failed", { message: message.slice(0, TEXT_LENGTH_MAX), causes })
+    log("error", "auth.failed", { message: text, causes })
   },
 }
 

@@ -6,6 +6,7 @@ import { createMiddleware } from "hono/factory"
 import { csrf } from "hono/csrf"
 import { answerAuth } from "../auth/answer.ts"
 import { AUTH_PATH } from "../auth/auth.ts"
+import { AUTH_ROUTES } from "../auth/limits.ts"
 import { findSignedIn } from "../auth/session.ts"
 import { answerNotFound } from "../http/answers.ts"
 import { nearPath } from "../http/near-path.ts"
@@ -59,10 +60,11 @@ const PAGES: readonly Hono<Pages>[] = [
 export function makeDashboard(send: Sender, templates: readonly string[]): Hono<App> {
   const dashboard = new Hono<App>()
   dashboard.use(turnAway(templates))
-  dashboard.use(`${AUTH_PATH}/*`, smallBody)
-  dashboard.on(["GET", "POST"], [`${AUTH_PATH}/*`], async (c) => {
-    return await answerAuth(c.env, publicOrigin(c), c.req.raw)
-  })
+  for (const { method, path } of AUTH_ROUTES) {
+    dashboard.on(method, AUTH_PATH + path, smallBody, async (c) => {
+      return (await answerAuth(c.env, publicOrigin(c), c.req.raw)) ?? (await c.notFound())
+    })
+  }
   dashboard.route("/assets", assets)
   dashboard.route("/", guarded(signInPages, [hardened, sameOrigin, requireForm, smallBody]))
   const signedIn = requireSignedIn(send)
@@ -98,7 +100,7 @@ const sameOrigin = csrf({ origin: (origin, c) => origin === publicOrigin(c) })
 const UPLOAD_PATH = "/files"
 
 /** Bodies about sign-in are a few fields. */
-const smallBody = boundBody(64 * 1024)
+const smallBody = boundBody(8 * 1024)
 /** A form may hold all that a command can be; the one that brings a file is bounded by its plan. */
 const formBody = except(UPLOAD_PATH, boundBody(2 * 1024 * 1024))
 

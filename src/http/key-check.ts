@@ -4,7 +4,7 @@ import type { Env } from "../env.ts"
 import { logError } from "../log.ts"
 import { directoryOf } from "../storage/database.ts"
 import { findKey } from "../storage/keys.ts"
-import { clientNetworkOf } from "./client-network.ts"
+import { clientNetworkOf } from "../client-network.ts"
 import { Problem } from "./problem.ts"
 import { remember } from "../recent.ts"
 

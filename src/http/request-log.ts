@@ -1,5 +1,6 @@
 import { createMiddleware } from "hono/factory"
 import { routePath } from "hono/route"
+import { cutText } from "../cut-text.ts"
 import { prepareLog } from "../env.ts"
 import { log } from "../log.ts"
 import { countEvent } from "../metrics.ts"
@@ -10,6 +11,8 @@ import type { App, AppContext } from "./request.ts"
 const FREQUENT_PATHS = /^\/(?:io\/|v1\/health$|metrics$|assets\/)/
 /** An id that a caller may have for its request, to find it in our log by that. */
 const CLIENT_REQUEST_ID = /^[\w.:-]{1,64}$/
+/** As long as a path with a file's name may be; a path that is none may be longer. */
+const PATH_CHARACTERS_MAX = 1_000
 
 /** Logs and counts each request once its answer begins; what it asks and brings is not logged. */
 export const logRequest = createMiddleware<App>(async (c, next) => {
@@ -25,7 +28,7 @@ export const logRequest = createMiddleware<App>(async (c, next) => {
     request_id: c.get("requestId"),
     client_request_id: clientRequestId(c),
     method,
-    path,
+    path: cutText(path, PATH_CHARACTERS_MAX),
     status,
     code: c.get("problemCode"),
     duration_ms: durationMs,

@@ -157,3 +157,8 @@ export async function settleMailedLinks(database: Database, userId: string): Pro
     database.delete(verifications).where(eq(verifications.value, userId)),
   ])
 }
+
+/** Removes links that were mailed and not followed in time. */
+export async function removeExpiredLinks(database: Database, now: Date): Promise<void> {
+  await database.delete(verifications).where(lt(verifications.expiresAt, now))
+}

@@ -1,8 +1,15 @@
+import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
-import { SIGN_IN_LIMITS } from "../../src/auth/limits.ts"
+import { AUTH_ROUTES } from "../../src/auth/limits.ts"
+import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
 import { makeService, newEmail, ORIGIN } from "./visitor.ts"
 
 const service = makeService({ SIGN_UP: "open" })
+
+/** How many requests to a route an address may make in a minute. */
+function triesMax(path: string): number {
+  return AUTH_ROUTES.find((route) => route.path === path)?.triesMax ?? 0
+}
 
 function guess(address: string, headers: Record<string, string> = {}): Promise<Response> {
   return service.ask("/api/auth/sign-in/email", {
@@ -22,7 +29,7 @@ describe("guesses of passwords", () => {
     const answers = await Promise.all(Array.from({ length: 64 }, () => guess("203.0.113.7")))
     const checked = answers.filter(({ status }) => status === 401)
     const refused = answers.filter(({ status }) => status === 429)
-    expect(checked).toHaveLength(SIGN_IN_LIMITS["/sign-in/email"].max)
+    expect(checked).toHaveLength(triesMax("/sign-in/email"))
     expect(checked.length + refused.length).toBe(64)
     for (const { headers } of refused) {
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0)
@@ -48,7 +55,7 @@ describe("guesses of passwords", () => {
   it("are told at the form when to try again", async () => {
     const visitor = service.visitor()
     const form = { email: newEmail(), password: "a guess of some letters" }
-    const { max } = SIGN_IN_LIMITS["/sign-in/email"]
+    const max = triesMax("/sign-in/email")
     for (let sent = 0; sent < max; sent += 1) await visitor.submit("/sign-in", form)
     const answer = await visitor.submit("/sign-in", form)
     expect(answer.status).toBe(429)
@@ -62,11 +69,70 @@ describe("mails that an address asks for", () => {
     "are bounded (%s)",
     async (path) => {
       const visitor = service.visitor()
-      const { max } = SIGN_IN_LIMITS[path]
+      const max = triesMax(path)
       const asked = Array.from({ length: max + 3 }, () => visitor.post(path, { email: newEmail() }))
       const statuses = (await Promise.all(asked)).map(({ status }) => status)
       expect(statuses.filter((status) => status === 200)).toHaveLength(max)
       expect(statuses.filter((status) => status === 429)).toHaveLength(3)
     },
   )
+})
+
+async function countTries(): Promise<number> {
+  return (await env.DB.prepare("select count(*) as n from sign_in_tries").first<number>("n")) ?? 0
+}
+
+describe("a path below /api/auth that is not mounted", () => {
+  const visitor = service.visitor()
+
+  it("is a 404 that counts and stores nothing, however many there are", async () => {
+    const before = await countTries()
+    const statuses = new Set<number>()
+    for (let sent = 0; sent < 1000; sent += 1) {
+      const path = `/api/auth/${"x".repeat(sent)}${sent}`
+      const answer = await visitor.visit(path, { method: sent % 2 === 0 ? "GET" : "POST" })
+      await answer.body?.cancel()
+      statuses.add(answer.status)
+    }
+    expect([...statuses]).toEqual([404])
+    expect(await countTries()).toBe(before)
+  })
+
+  it.each([
+    ["GET", "/ok"],
+    ["GET", "/error"],
+    ["GET", "/get-session"],
+    ["GET", "/list-sessions"],
+    ["GET", "/reset-password/token"],
+    ["GET", "/delete-user/callback"],
+    ["POST", "/callback/github"],
+    ["GET", "/sign-in/email"],
+    ["POST", "/sign-in/email/"],
+    ["POST", "/sign-in/%65mail"],
+    ["POST", "//sign-in/email"],
+    ["HEAD", "/verify-email"],
+    ["POST", "/update-user"],
+    ["POST", "/verify-password"],
+    ["POST", "/link-social"],
+  ])("is one, too, where better-auth has a route: %s %s", async (method, path) => {
+    const headers = { origin: ORIGIN, "content-type": "application/json" }
+    const body = method === "POST" ? "{}" : null
+    const answer = await visitor.visit(`/api/auth${path}`, { method, headers, body })
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe("tries of an address", () => {
+  it("have one row for all routes, which the sweep removes", async () => {
+    const before = await countTries()
+    const visitor = service.visitor()
+    for (const { method, path } of AUTH_ROUTES) {
+      const headers = { origin: ORIGIN, "content-type": "application/json" }
+      const body = method === "POST" ? "{}" : null
+      await visitor.visit(`/api/auth${path}`, { method, headers, body })
+    }
+    expect(await countTries()).toBe(before + 1)
+    await sweep(service.env, Date.now() + 600_000)
+    expect(await countTries()).toBe(0)
+  })
 })

@@ -17,6 +17,7 @@ export const WITHOUT_ACCOUNT: Record<string, string | null> = {
   // These belong to the operator, or to addresses.
   plans: null,
   sign_in_limits: null,
+  sign_in_tries: null,
   dead_letters: null,
 }
 

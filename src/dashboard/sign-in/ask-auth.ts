@@ -47,6 +47,7 @@ export async function askAuth<Known extends App>(
   const init = { headers, method: json ? "POST" : "GET", body: json ? JSON.stringify(json) : null }
   const request = new Request(`${origin}${AUTH_PATH}${path}`, init)
   const answer = await answerAuth(c.env, origin, request)
+  if (!answer) throw new Error(`${path} is no route of better-auth that is mounted`)
   const cookies = answer.headers.getSetCookie()
   for (const cookie of cookies) c.header("set-cookie", cookie, { append: true })
   const body: unknown = await answer.json().catch(() => null)

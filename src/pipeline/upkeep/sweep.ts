@@ -20,10 +20,12 @@ import { listOldLookups } from "../../storage/metadata-lookups.ts"
 import { isMoving } from "../../storage/places.ts"
 import { deleteOldOutages } from "../../storage/receiver-outages.ts"
 import { isFinal } from "../../storage/schema/states.ts"
+import { removeOldTries } from "../../storage/sign-in-tries.ts"
 import { deleteLeftSecrets } from "../../storage/task-secrets.ts"
 import type { Upload } from "../../storage/schema/uploads.ts"
 import { listAbandoned, listOwnUploads } from "../../storage/uploads.ts"
 import { deleteOldUsage } from "../../storage/usage.ts"
+import { removeExpiredLinks } from "../../storage/users.ts"
 import type { JobMessage } from "../dispatch/job-messages.ts"
 import { stepMoves } from "../accounts/move.ts"
 import { cancelJob } from "../jobs/cancel.ts"
@@ -49,6 +51,8 @@ const MEDIA_MAX = 1000
 const DEAD_LETTER_MS = 30 * DAY_MS
 /** Longer than a lookup answers for its URL, and than anybody waits for one. */
 const LOOKUP_MS_MAX = 5 * 60_000
+/** Longer than tries to sign in are counted. */
+const TRIES_MS_MAX = 5 * 60_000
 
 /**
  * Finds whatever messages and objects lost, and puts it on its way again. With `isStart`, `now` is when
@@ -68,6 +72,8 @@ export async function sweep(
     mendCopies(env),
     stepMoves(env),
     purgeAccounts(env, directoryOf(env), now),
+    removeOldTries(directoryOf(env), now - TRIES_MS_MAX),
+    removeExpiredLinks(directoryOf(env), new Date(now)),
     ...databasesOf(env).flatMap((database) => [
       resendJobMessages(env, database, now),
       tickDispatchers(env, database, now),

@@ -75,16 +75,26 @@ export const verifications = sqliteTable(
     expiresAt: integer("expires_at", { mode: "timestamp_ms" }).notNull(),
     ...moments,
   },
-  (table) => [index("verifications_by_identifier").on(table.identifier)],
+  (table) => [
+    index("verifications_by_identifier").on(table.identifier),
+    index("verifications_by_expiry").on(table.expiresAt),
+  ],
 )
 
-/** Tries to sign in, sign up and the like, by address and path. */
-export const signInLimits = sqliteTable("sign_in_limits", {
-  id: text("id").primaryKey(),
-  key: text("key").notNull().unique(),
-  count: integer("count").notNull(),
-  lastRequest: integer("last_request").notNull(),
-})
+/** Requests about sign-in by the network that they come from, which has one row. */
+export const signInTries = sqliteTable(
+  "sign_in_tries",
+  {
+    /** An address, of IPv6 its /64, or `unknown`. */
+    network: text("network").primaryKey(),
+    /** By the path of a route: how many there were since when. */
+    tries: text("tries", { mode: "json" })
+      .$type<Record<string, [count: number, since: number]>>()
+      .notNull(),
+    lastTryAt: integer("last_try_at").notNull(),
+  },
+  (table) => [index("sign_in_tries_by_age").on(table.lastTryAt)],
+)
 
 /** Who may sign up where sign-up is by invitation. */
 export const invitations = sqliteTable("invitations", {

@@ -31,6 +31,7 @@ const OTHERS = [
   "plans",
   "sessions",
   "sign_in_limits",
+  "sign_in_tries",
   "users",
   "verifications",
 ]
