@@ -35,6 +35,7 @@ export const failureCode = z.enum([
   "process_limit",
   "rate_limited_by_site",
   "runner_lost",
+  "secrets_lost",
   "server_error",
   "site_changed",
   "stream_not_found",

@@ -21,8 +21,15 @@ export async function verify(
   return await crypto.subtle.verify("HMAC", key, mac, encode(`${purpose}\n${signed.text}`))
 }
 
+/** As many arguments as a call may have anywhere. */
+const PIECE_BYTES = 4096
+
 export function toBase64Url(bytes: Uint8Array): string {
-  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")
+  const pieces: string[] = []
+  for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
+    pieces.push(String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES)))
+  }
+  const binary = pieces.join("")
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 }
 
@@ -31,7 +38,8 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return null
   try {
     const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"))
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const bytes = new Uint8Array(binary.length)
+    for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
     return toBase64Url(bytes) === text ? bytes : null
   } catch {
     return null

@@ -20,7 +20,7 @@ import { isFinal } from "./schema/states.ts"
 import type { FileSource, WebhookForm } from "./schema/states.ts"
 import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Upload } from "./schema/uploads.ts"
-import { insertSecrets } from "./task-secrets.ts"
+import { insertSecrets, sealSecrets } from "./task-secrets.ts"
 import { takeUploads } from "./uploads.ts"
 import { countJob } from "./usage.ts"
 
@@ -34,6 +34,8 @@ export type TaskDraft = {
   blocked: boolean
   /** What its runner is told beside its work, and nobody is ever shown. */
   secrets?: TaskSecrets | null
+  /** The same as it is stored. */
+  sealedSecrets?: string
 }
 
 /** All that one accepted request writes: its job, the tasks, the files to come, the upload it uses. */
@@ -148,6 +150,16 @@ function keptRequest(request: unknown): unknown {
   )
 }
 
+/** A draft whose secrets are encrypted under the secret of the service. */
+export async function sealDraft(serviceSecret: string, draft: JobDraft): Promise<JobDraft> {
+  const tasks = draft.tasks.map(async (made): Promise<TaskDraft> => {
+    if (!made.secrets) return made
+    const sealedSecrets = await sealSecrets(serviceSecret, made.task.id, made.secrets)
+    return { ...made, secrets: null, sealedSecrets }
+  })
+  return { ...draft, tasks: await Promise.all(tasks) }
+}
+
 /** Columns of a row of `files` that a draft may set. */
 const FILE_COLUMNS = 20
 
@@ -180,9 +192,12 @@ export async function createJob(
     ...draft.tasks.map(({ task }) => sql.insert(tasks).values({ ...task, accountId })),
     ...groupRows(inputs, 4).map((rows) => sql.insert(taskInputs).values(rows)),
     ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
-    ...draft.tasks.flatMap(({ task, secrets }) =>
-      secrets ? [insertSecrets(database, { taskId: task.id, jobId, secrets })] : [],
-    ),
+    ...draft.tasks.flatMap(({ task, secrets, sealedSecrets: sealed }) => {
+      if (secrets) throw new Error("the secrets of a task are not sealed")
+      return sealed === undefined
+        ? []
+        : [insertSecrets(database, { taskId: task.id, jobId, sealed })]
+    }),
     ...(draft.lookup ? insertLookup(database, draft.lookup, { jobId, createdAt }) : []),
   ]
   const taken = [draft.uploadId ?? [], (draft.valueUploads ?? []).map(({ id }) => id)].flat()

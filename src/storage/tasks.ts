@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, sql } from "drizzle-orm"
-import type { TaskSecrets, TaskWork } from "../contract/task.ts"
+import type { TaskWork } from "../contract/task.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import type { TaskAttempt } from "./objects.ts"
 import type { HeldPlan } from "../plans.ts"
@@ -25,7 +25,8 @@ export type ClaimedTask = {
   plan: HeldPlan | null
   /** Its job as the claim left it. */
   snapshot: JobSnapshot
-  secrets: TaskSecrets | null
+  /** As `openSecrets` takes them; null where it has none. */
+  sealedSecrets: string | null
   /** The moment that the claim was made by. */
   claimedAt: number
 }
@@ -78,7 +79,7 @@ export async function claimTask(
         .where(eq(taskInputs.taskId, claim.taskId)),
       selectPlan(database, accountId),
       database
-        .select({ secrets: taskSecrets.secrets })
+        .select({ sealed: taskSecrets.sealed })
         .from(taskSecrets)
         .where(eq(taskSecrets.taskId, claim.taskId)),
     ])
@@ -86,7 +87,8 @@ export async function claimTask(
   const task = jobTasks.find(({ id: taskId }) => taskId === claim.taskId)
   if (!snapshot || task?.state !== "running") return null
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
-  return { task, snapshot, inputs, plan, secrets: secret?.secrets ?? null, claimedAt: claim.now }
+  const sealedSecrets = secret?.sealed ?? null
+  return { task, snapshot, inputs, plan, sealedSecrets, claimedAt: claim.now }
 }
 
 /** Whether a task runs at this fence now: what every call of a runner must prove. */

@@ -32,7 +32,7 @@ async function countObjects(): Promise<number> {
   return ids.flat().length
 }
 
-/** What there is more of after than before, by its name. */
+/** Tables that have more rows after than before, and how many more. */
 function added(before: Record<string, number>, after: Record<string, number>) {
   const names = Object.keys(after)
   return names.flatMap((name) => {

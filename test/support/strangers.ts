@@ -14,7 +14,7 @@ type Make = (facts: {
 
 const JSON_TYPE = { "content-type": "application/json" }
 
-/** What strangers ask for, by the kind of route: each name once for each request that is made of it. */
+/** Requests of strangers, by the kind of route. */
 function kindsOf(origin: string, email: string): Record<string, Make> {
   function auth(path: string, body: object): [string, RequestInit] {
     const headers = { ...JSON_TYPE, origin }

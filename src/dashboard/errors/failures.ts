@@ -212,6 +212,14 @@ export const FAILURES: Record<FailureCode, Failed> = {
     remedy: `${SEND_AGAIN} A job that ends so each time likely needs too much: make it smaller.`,
     message: "The machines that worked on this job were lost too often; it can be sent again.",
   },
+  secrets_lost: {
+    title: "The cookies can no longer be read",
+    means:
+      "Cookies are stored encrypted, and the operator of this service has replaced the secret that they were encrypted under.",
+    remedy: "Send the request again, with its cookies.",
+    message:
+      "It could not start: the cookies that came with it can no longer be read, since this service has another secret than it had then; send the request again.",
+  },
   server_error: {
     title: "The site answered with an error",
     means: "The site failed to send what the URL names.",

@@ -1,6 +1,6 @@
 import type { Failure } from "../../contract/failure.ts"
 import { inputName } from "../../contract/task.ts"
-import type { TaskOrder, TaskWork } from "../../contract/task.ts"
+import type { TaskOrder, TaskSecrets, TaskWork } from "../../contract/task.ts"
 import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { isOfInput } from "../../kinds/finish-inputs.ts"
@@ -12,6 +12,7 @@ import { makeTaskToken } from "../../runner/token.ts"
 import { databaseOf } from "../../storage/database.ts"
 import type { TaskQueue } from "../../storage/task-queue.ts"
 import type { QueuedTask } from "../../storage/queued-tasks.ts"
+import { openSecrets } from "../../storage/task-secrets.ts"
 import { claimTask, outputKeysOf } from "../../storage/tasks.ts"
 import type { ClaimedTask } from "../../storage/tasks.ts"
 import { wholeTask } from "../../storage/whole-rows.ts"
@@ -52,7 +53,8 @@ export async function dispatchTask(
   const task = findOwn()
   if (!claimed) return task ? "gone" : "superseded"
   if (!task) return "superseded"
-  const failure = goneFailure(claimed) ?? (await sizeFailure(env, claimed))
+  const { secrets, loss } = await readSecrets(env, claimed)
+  const failure = loss ?? goneFailure(claimed) ?? (await sizeFailure(env, claimed))
   if (failure) {
     await endJob(env, { accountId, jobId }, { state: "failed", failure, taskId })
     return "gone"
@@ -61,7 +63,7 @@ export async function dispatchTask(
   queue.keepClaim(taskId, claimed.snapshot)
   queue.hold(postingTask(task, fence))
   logDispatch(claimed)
-  return await post(env, queue, await makeOrder(env, claimed), () => {
+  return await post(env, queue, await makeOrder(env, claimed, secrets), () => {
     const own = findOwn()
     return own?.fence === fence ? own : null
   })
@@ -79,6 +81,25 @@ function logDispatch({ task, snapshot }: ClaimedTask): void {
     slot,
     wait_ms: Date.now() - (requeuedAt ?? createdAt),
   })
+}
+
+/** The secrets of a task, or why it cannot start without them. */
+async function readSecrets(
+  env: Env,
+  { task, sealedSecrets }: ClaimedTask,
+): Promise<{ secrets: TaskSecrets | null; loss: Failure | null }> {
+  if (sealedSecrets === null) return { secrets: null, loss: null }
+  const secrets = await openSecrets(settingsOf(env).LATHE_SECRET, task.id, sealedSecrets)
+  if (secrets) return { secrets, loss: null }
+  logError("task.secrets_lost", { job_id: task.jobId, task_id: task.id })
+  return { secrets: null, loss: SECRETS_LOST }
+}
+
+const SECRETS_LOST: Failure = {
+  code: "secrets_lost",
+  message:
+    "It could not start: the cookies that came with it can no longer be read, since this service has another secret than it had then; send the request again.",
+  lines: [],
 }
 
 /** Why a task cannot start whose files were deleted since it was ready. */
@@ -147,7 +168,8 @@ async function post(
 
 async function makeOrder(
   env: Env,
-  { task, inputs, plan, snapshot, secrets, claimedAt }: ClaimedTask,
+  { task, inputs, plan, snapshot, claimedAt }: ClaimedTask,
+  secrets: TaskSecrets | null,
 ): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
   const { requestId } = snapshot.job

@@ -1,4 +1,5 @@
 import type { TaskWork } from "../../contract/task.ts"
+import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { findTaskDefinition } from "../../kinds/registry.ts"
 import { dayOf, isNotAdmitted, judgeDemand, readAccountUse } from "../../storage/account-limits.ts"
@@ -7,7 +8,7 @@ import type { AccountDatabase } from "../../storage/database.ts"
 import { findFiles } from "../../storage/files.ts"
 import { findFilesAndKey, findIdempotency } from "../../storage/idempotency.ts"
 import type { Idempotency, KnownKey } from "../../storage/idempotency.ts"
-import { createJob } from "../../storage/job-drafts.ts"
+import { createJob, sealDraft } from "../../storage/job-drafts.ts"
 import type { Admission, Creator, JobDraft } from "../../storage/job-drafts.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
 import type { File } from "../../storage/schema/files.ts"
@@ -74,7 +75,8 @@ export async function acceptJob(
 ): Promise<Accepted> {
   const writer = openValueWriter(env.MEDIA, database)
   try {
-    const exceeded = await createWithin(database, await fitDraft(writer, draft), creating)
+    const sealed = await sealDraft(settingsOf(env).LATHE_SECRET, draft)
+    const exceeded = await createWithin(database, await fitDraft(writer, sealed), creating)
     if (exceeded) {
       ctx.waitUntil(abandonValues(env, writer))
       return { exceeded }

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm"
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
-import type { TaskResult, TaskSecrets, TaskWork } from "../../contract/task.ts"
+import type { TaskResult, TaskWork } from "../../contract/task.ts"
 import { STATES } from "./states.ts"
 
 export const tasks = sqliteTable(
@@ -68,7 +68,8 @@ export const taskSecrets = sqliteTable(
     taskId: text("task_id").primaryKey(),
     jobId: text("job_id").notNull(),
     accountId: text("account_id").notNull(),
-    secrets: text("secrets", { mode: "json" }).$type<TaskSecrets>().notNull(),
+    /** Encrypted: a copy of the database shows them to nobody without the secret of the service. */
+    sealed: text("secrets").notNull(),
   },
   (table) => [index("task_secrets_of_job").on(table.jobId)],
 )

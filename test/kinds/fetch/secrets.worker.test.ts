@@ -5,6 +5,7 @@ import { expiryTransition } from "../../../src/pipeline/settle/expiry.ts"
 import { transitionJob } from "../../../src/pipeline/settle/settle.ts"
 import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
 import { databaseOf } from "../../../src/storage/database.ts"
+import { openSecrets } from "../../../src/storage/task-secrets.ts"
 import { claimTask } from "../../../src/storage/tasks.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
 import { accountOf } from "../../support/bundle.ts"
@@ -47,6 +48,12 @@ async function tablesWith(text: string): Promise<string[]> {
   return found
 }
 
+/** Rows of secrets of the tasks of a job. */
+async function countSecrets(jobId: string): Promise<number | null> {
+  const query = "select count(*) as n from task_secrets where job_id = ?"
+  return await env.DB.prepare(query).bind(jobId).first<number>("n")
+}
+
 async function isInMedia(text: string): Promise<boolean> {
   for (const { key } of (await env.MEDIA.list()).objects) {
     if ((await (await env.MEDIA.get(key))?.text())?.includes(text)) return true
@@ -61,9 +68,11 @@ async function shownOf(caller: Caller, id: string): Promise<string> {
 }
 
 describe("the cookies of a fetch", () => {
-  it("are in the task's order, and in no row but that of its secrets", async () => {
+  it("are in the task's order, and in clear in no row", async () => {
     const { caller, id, value } = await createSecret()
-    expect(await tablesWith(value)).toEqual(["task_secrets"])
+    expect(await tablesWith(value)).toEqual([])
+    expect(await isInMedia(value)).toBe(false)
+    expect(await countSecrets(id)).toBe(1)
     expect(await shownOf(caller, id)).not.toContain(value)
     const database = databaseOf(env, await accountOf(caller))
     const taskId = (await readSnapshot(database, id))?.tasks[0]?.id ?? ""
@@ -72,7 +81,8 @@ describe("the cookies of a fetch", () => {
     await claimTask(database, { taskId, jobId: id, ...own, now: Date.now() })
     const claim = await held.bind(taskId).first<typeof own>()
     const again = { taskId, jobId: id, ...(claim ?? own), now: Date.now() }
-    const secrets = (await claimTask(database, again))?.secrets
+    const sealed = (await claimTask(database, again))?.sealedSecrets ?? ""
+    const secrets = await openSecrets(env.LATHE_SECRET ?? "", taskId, sealed)
     expect(secrets?.cookies).toMatch(new RegExp(`^# Netscape HTTP Cookie File\n.*${value}\n$`))
   })
 
@@ -104,21 +114,22 @@ describe("the cookies of a fetch", () => {
     ],
   ])("are nowhere once it %s", async (_, end) => {
     const { caller, id, value } = await createSecret()
+    expect(await countSecrets(id)).toBe(1)
     await end(caller, id)
+    expect(await countSecrets(id)).toBe(0)
     expect(await tablesWith(value)).toEqual([])
     expect(await isInMedia(value)).toBe(false)
     expect(await shownOf(caller, id)).not.toContain(value)
   })
 
   it("are removed by the sweep where a row of theirs was left", async () => {
-    const { id, value } = await createSecret()
+    const { id } = await createSecret()
     const open = await createSecret()
     await env.DB.prepare("update jobs set state = 'failed', completed_at = 1 where id = ?")
       .bind(id)
       .run()
     await sweep(env, Date.now())
-    expect(await tablesWith(value)).toEqual([])
-    expect(await tablesWith(open.value)).toEqual(["task_secrets"])
+    expect([await countSecrets(id), await countSecrets(open.id)]).toEqual([0, 1])
   })
 
   it("make a retry impossible, which says why", async () => {
