@@ -18,9 +18,13 @@ export type Applicant = {
 
 export type Admission = { by: NewUser["admittedBy"]; isVerified: boolean }
 
-/** Lets who signs up in as SIGN_UP says, and whom the operator invited always; throws a 403. */
+/**
+ * Lets who signs up in as SIGN_UP says, and whom the operator invited always; throws a 403, or a 400 for
+ * an email that is too long to be stored.
+ */
 export async function admit(env: Env, applicant: Applicant): Promise<Admission> {
   const { email, isVerifiedBy, invitation: token } = applicant
+  if (email.length > EMAIL_LENGTH_MAX) throw new APIError("BAD_REQUEST", TOO_LONG)
   if (isVerifiedBy === false) throw refusal("EMAIL_NOT_VERIFIED", UNVERIFIED)
   const invitation = await findInvitationOf(env, applicant)
   if (invitation && invitation.email === email.toLowerCase()) {
@@ -32,6 +36,12 @@ export async function admit(env: Env, applicant: Applicant): Promise<Admission> 
   return { by: { plan: DEFAULT_PLAN }, isVerified: isVerifiedBy ?? false }
 }
 
+/** The longest address that SMTP knows (RFC 5321). */
+const EMAIL_LENGTH_MAX = 254
+const TOO_LONG = {
+  code: "EMAIL_TOO_LONG",
+  message: `An email has at most ${EMAIL_LENGTH_MAX} characters.`,
+}
 const CLOSED = "Sign-up is closed; ask the operator of this service for an account."
 const BY_INVITATION = "Sign-up is by invitation; ask the operator of this service for one."
 const VOID = "The invitation is for another email, was used, or is not valid any more."

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { AUTH_ROUTES } from "../../src/auth/limits.ts"
 import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
-import { makeService, newEmail, ORIGIN } from "./visitor.ts"
+import { makePerson, makeService, newEmail, ORIGIN, PASSWORD } from "./visitor.ts"
 
 const service = makeService({ SIGN_UP: "open" })
 
@@ -134,5 +134,38 @@ describe("tries of an address", () => {
     expect(await countTries()).toBe(before + 1)
     await sweep(service.env, Date.now() + 600_000)
     expect(await countTries()).toBe(0)
+  })
+})
+
+describe("the length of what is stored", () => {
+  it("is bounded of an email that signs up, which is told in words", async () => {
+    const email = `${"x".repeat(64)}@${"y.".repeat(120)}test`
+    const answer = await service.visitor().submit("/sign-up", { email, password: PASSWORD })
+    expect(answer.status).toBe(422)
+    expect(await answer.text()).toContain("An email has at most 254 characters.")
+    const query = "select count(*) as n from users where email = ?"
+    expect(await env.DB.prepare(query).bind(email).first("n")).toBe(0)
+  })
+
+  it("is bounded of the browser that signs in", async () => {
+    const { email } = await makePerson(service)
+    const answer = await service.visitor().visit("/sign-in", {
+      method: "POST",
+      headers: { origin: ORIGIN, "user-agent": "a browser ".repeat(400) },
+      body: new URLSearchParams({ email, password: PASSWORD }),
+    })
+    expect(answer.status).toBe(303)
+    const query = "select max(length(user_agent)) as n from sessions"
+    expect(await env.DB.prepare(query).first("n")).toBe(300)
+  })
+
+  it.each(["/sign-in", "/api/auth/sign-in/email"])("is bounded of a body (%s)", async (path) => {
+    const body = new URLSearchParams({ email: newEmail(), password: "x".repeat(9000) })
+    const answer = await service.visitor().visit(path, {
+      method: "POST",
+      headers: { origin: ORIGIN },
+      body,
+    })
+    expect(answer.status).toBe(413)
   })
 })
