@@ -2,7 +2,6 @@ import type { Context } from "hono"
 import { z } from "zod"
 import type { Env } from "../env.ts"
 import type { TaskRun } from "../rpc.ts"
-import { spaceOf } from "../storage/state-disk.ts"
 import type { TaskGrant } from "./token.ts"
 
 /** What a route of a runner has: the bindings, the run that its token is of, and what that grants. */
@@ -17,23 +16,6 @@ const completion = z.object({
 export async function readCompletion(c: IoContext): Promise<R2UploadedPart[] | null> {
   const { data } = completion.safeParse(await c.req.json().catch(() => null))
   return data?.parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag })) ?? null
-}
-
-/** Stores a body of a known length; 507 where the disk has no room for it. */
-export async function withSpace(
-  c: IoContext,
-  store: (length: number) => Promise<Response>,
-): Promise<Response> {
-  const header = c.req.header("content-length")
-  if (header === undefined) return say(411, "content-length")
-  const length = Number(header)
-  const space = await spaceOf(c.env)(length)
-  if (!space) return say(507, "the disk is full")
-  try {
-    return await store(length)
-  } finally {
-    space.release()
-  }
 }
 
 export function metadataOf(c: IoContext): R2HTTPMetadata {

@@ -2,11 +2,19 @@ import type { Hono } from "hono"
 import { memberName } from "../contract/bundle.ts"
 import { newId } from "../ids.ts"
 import { databaseOf } from "../storage/database.ts"
-import { abortUpload, memberObjectKey, outputObjectKey } from "../storage/objects.ts"
+import {
+  abortUpload,
+  isPartWrong,
+  isUploadMissing,
+  memberObjectKey,
+  outputObjectKey,
+} from "../storage/objects.ts"
 import type { Upload } from "../storage/schema/uploads.ts"
 import { findOutputKeys } from "../storage/tasks.ts"
+import { listParts, notePart } from "../storage/upload-parts.ts"
 import { closeUpload, findUpload, listUploadsOf, openUpload } from "../storage/uploads.ts"
-import { metadataOf, readCompletion, say, withSpace } from "./io-context.ts"
+import { storeBody } from "./io-body.ts"
+import { metadataOf, readCompletion, say } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
 import { outputKeysOfRun } from "./known-runs.ts"
 
@@ -69,10 +77,12 @@ function decode(encoded: string): string | null {
 }
 
 async function storeOutput(c: IoContext, objectKey: string): Promise<Response> {
-  return await withSpace(c, async () => {
-    await c.env.MEDIA.put(objectKey, c.req.raw.body ?? "", { httpMetadata: metadataOf(c) })
-    return say(200, "stored")
-  })
+  const httpMetadata = metadataOf(c)
+  return await storeBody(
+    c,
+    (body) => c.env.MEDIA.put(objectKey, body, { httpMetadata }),
+    () => say(200, "stored"),
+  )
 }
 
 async function beginParts(c: IoContext, objectKey: string): Promise<Response> {
@@ -93,12 +103,16 @@ async function beginParts(c: IoContext, objectKey: string): Promise<Response> {
 async function storePart(c: IoContext, objectKey: string): Promise<Response> {
   const begun = await findBegun(c, objectKey)
   if (!begun) return say(404, "no such upload")
-  const { body } = c.req.raw
-  if (!body) return say(400, "body")
-  return await withSpace(c, async () => {
-    const part = await begun.multipart.uploadPart(Number(c.req.param("part")), body)
-    return Response.json({ etag: part.etag })
-  })
+  const number = Number(c.req.param("part"))
+  return await storeBody(
+    c,
+    (body) => begun.multipart.uploadPart(number, body),
+    async ({ etag }, sizeBytes) => {
+      const database = databaseOf(c.env, c.get("run").accountId)
+      await notePart(database, begun.upload.id, { number, etag, sizeBytes })
+      return Response.json({ etag })
+    },
+  )
 }
 
 async function completeParts(c: IoContext, objectKey: string): Promise<Response> {
@@ -106,10 +120,34 @@ async function completeParts(c: IoContext, objectKey: string): Promise<Response>
   if (!begun) return await answerEnded(c, objectKey)
   const parts = await readCompletion(c)
   if (!parts) return say(400, "parts")
-  await begun.multipart.complete(parts)
+  if (!(await completeUpload(c, begun, parts))) return say(409, "parts")
   await closeOthers(c, objectKey, begun.upload.id)
   await closeUpload(databaseOf(c.env, c.get("run").accountId), begun.upload.id)
   return say(200, "stored")
+}
+
+/**
+ * Makes the object of an upload from these parts, each by the last etag that R2 answered, since a part that
+ * was sent again may have overtaken its predecessor. False where R2 has other parts, as where one was stored
+ * twice and only one of its etags came back: the upload is gone then, and a new one has to begin.
+ */
+export async function completeUpload(
+  c: IoContext,
+  { upload, multipart }: { upload: Upload; multipart: R2MultipartUpload },
+  parts: readonly R2UploadedPart[],
+): Promise<boolean> {
+  const noted = await listParts(databaseOf(c.env, upload.accountId), upload.id)
+  const etags = new Map(noted.map(({ number, etag }) => [number, etag]))
+  try {
+    await multipart.complete(
+      parts.map(({ partNumber, etag }) => ({ partNumber, etag: etags.get(partNumber) ?? etag })),
+    )
+    return true
+  } catch (error) {
+    if (!isUploadMissing(error) && !isPartWrong(error)) throw error
+    await endUpload(c, upload)
+    return false
+  }
 }
 
 /** Ends uploads of an object that were begun before the one that made it, as of a source that was cut. */

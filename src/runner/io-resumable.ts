@@ -4,18 +4,14 @@ import type { resumableBegun } from "../contract/resumable-upload.ts"
 import type { z } from "zod"
 import { newId } from "../ids.ts"
 import { databaseOf } from "../storage/database.ts"
-import {
-  isPartWrong,
-  isUploadMissing,
-  outputObjectKey,
-  RESUMABLE_FENCE,
-} from "../storage/objects.ts"
+import { isUploadMissing, outputObjectKey, RESUMABLE_FENCE } from "../storage/objects.ts"
 import type { Upload } from "../storage/schema/uploads.ts"
 import { beginPart, listParts, notePart } from "../storage/upload-parts.ts"
 import { closeUpload, listUploadsOf, openUpload, renewUpload } from "../storage/uploads.ts"
-import { readCompletion, say, withSpace } from "./io-context.ts"
+import { storeBody } from "./io-body.ts"
+import { readCompletion, say } from "./io-context.ts"
 import type { Io, IoContext } from "./io-context.ts"
-import { answerEnded, endUpload, findBegun, withOutputKey } from "./io-outputs.ts"
+import { answerEnded, completeUpload, endUpload, findBegun, withOutputKey } from "./io-outputs.ts"
 
 /**
  * Adds the routes of an upload that later runs of its task go on with: its object lies below the
@@ -107,57 +103,43 @@ async function findComplete(
 
 async function storePart(c: IoContext): Promise<Response> {
   const run = c.get("run")
-  const { body } = c.req.raw
-  if (!body) return say(400, "body")
   const outputKey = c.req.param("key") ?? ""
   const objectKey = resumableKey(c, outputKey)
   const multipartId = c.req.query("upload_id") ?? ""
   const number = Number(c.req.param("part"))
-  return await withSpace(c, async (sizeBytes) => {
-    const database = databaseOf(c.env, run.accountId)
-    const { outputKeys, upload } = await beginPart(database, run, {
-      objectKey,
-      multipartId,
-      number,
-    })
-    if (!outputKeys) return say(410, "gone")
-    if (!outputKeys.includes(outputKey)) return say(404, "no such output")
-    if (!upload) return say(404, "no such upload")
-    try {
-      const multipart = c.env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
-      const { etag } = await multipart.uploadPart(number, body)
-      await notePart(database, upload.id, { number, etag, sizeBytes })
-      return Response.json({ etag })
-    } catch (error) {
-      if (isUploadMissing(error)) return say(404, "no such upload")
-      throw error
-    }
-  })
+  const database = databaseOf(c.env, run.accountId)
+  const begun = await beginPart(database, run, { objectKey, multipartId, number })
+  const { outputKeys, upload } = begun
+  if (!outputKeys) return say(410, "gone")
+  if (!outputKeys.includes(outputKey)) return say(404, "no such output")
+  if (!upload) return say(404, "no such upload")
+  const multipart = c.env.MEDIA.resumeMultipartUpload(objectKey, multipartId)
+  try {
+    return await storeBody(
+      c,
+      (body) => multipart.uploadPart(number, body),
+      async ({ etag }, sizeBytes) => {
+        await notePart(database, upload.id, { number, etag, sizeBytes })
+        return Response.json({ etag })
+      },
+    )
+  } catch (error) {
+    if (isUploadMissing(error)) return say(404, "no such upload")
+    throw error
+  }
 }
 
-/**
- * Completes an upload. 409 where R2 has other parts than those named, as where one was stored twice
- * at once: the upload is gone then, and a new one has to begin.
- */
+/** Completes an upload; 409 where R2 has other parts of it: a new one has to begin. */
 async function complete(c: IoContext, objectKey: string): Promise<Response> {
   const begun = await findBegun(c, objectKey)
   if (!begun) return await answerEnded(c, objectKey)
   const parts = await readCompletion(c)
   if (!parts) return say(400, "parts")
-  const { upload, multipart } = begun
-  const database = databaseOf(c.env, c.get("run").accountId)
-  const noted = await listParts(database, upload.id)
-  const etags = new Map(noted.map(({ number, etag }) => [number, etag]))
-  try {
-    await multipart.complete(
-      parts.map(({ partNumber, etag }) => ({ partNumber, etag: etags.get(partNumber) ?? etag })),
-    )
-  } catch (error) {
-    if (!isUploadMissing(error) && !isPartWrong(error)) throw error
-    await endUpload(c, upload)
+  const { upload } = begun
+  if (!(await completeUpload(c, begun, parts))) {
     const storedBytes = await findComplete(c, objectKey, upload.validator ?? "")
     return storedBytes === null ? say(409, "parts") : say(200, "stored")
   }
-  await closeUpload(database, upload.id)
+  await closeUpload(databaseOf(c.env, upload.accountId), upload.id)
   return say(200, "stored")
 }

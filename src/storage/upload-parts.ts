@@ -24,22 +24,10 @@ export async function listParts(
     .orderBy(asc(number))
 }
 
-/** Notes that a part is about to be stored, so that what was known of it no longer counts. */
-export async function forgetPart(
-  { accountId, sql: database }: AccountDatabase,
-  uploadId: string,
-  part: number,
-): Promise<void> {
-  const isOurs = sql`exists (select 1 from ${uploads} where ${uploads.id} = ${uploadId} and ${uploads.accountId} = ${accountId})`
-  await database
-    .delete(uploadParts)
-    .where(and(eq(uploadParts.uploadId, uploadId), eq(number, part), isOurs))
-}
-
 /**
- * Begins to store a part for a task that runs at this fence, as `forgetPart` does: the keys of the
- * task's outputs, null where it does not run, and the upload, null where there is none. One call of
- * the database, since a large file has thousands of parts.
+ * Begins to store a part for a task that runs at this fence, so that what was known of the part no longer
+ * counts: the keys of the task's outputs, null where it does not run, and the upload, null where there is
+ * none. One call of the database, since a large file has thousands of parts.
  */
 export async function beginPart(
   { accountId, sql: database }: AccountDatabase,
@@ -64,9 +52,8 @@ export async function beginPart(
 }
 
 /**
- * Notes a part that was stored, where the upload is still there. Another note since `forgetPart`
- * means that the part was stored twice at once, and nobody knows which of the two R2 has: neither
- * stays.
+ * Notes a part that was stored, where the upload is still there. Where the part was stored twice at once,
+ * the note that comes last counts.
  */
 export async function notePart(
   { accountId, sql: database }: AccountDatabase,
@@ -74,10 +61,11 @@ export async function notePart(
   part: UploadPart,
 ): Promise<void> {
   const row = sql`select ${uploadId}, ${part.number}, ${part.etag}, ${part.sizeBytes} from ${uploads} where ${uploads.id} = ${uploadId} and ${uploads.accountId} = ${accountId}`
-  const noted = await database
+  await database
     .insert(uploadParts)
     .select(row)
-    .onConflictDoNothing()
-    .returning({ number })
-  if (noted.length === 0) await forgetPart({ accountId, sql: database }, uploadId, part.number)
+    .onConflictDoUpdate({
+      target: [uploadParts.uploadId, uploadParts.number],
+      set: { etag: part.etag, sizeBytes: part.sizeBytes },
+    })
 }

@@ -1,6 +1,7 @@
 import { describe } from "vitest"
 import type { IoUnderTest } from "../contracts/io-caller.ts"
 import { testIoRoutes } from "../contracts/io-routes.ts"
+import { testPartRoutes } from "../contracts/io-part-routes.ts"
 import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
 import { resumablePlace } from "../support/io-resumable.ts"
 import { makeIoServer } from "../support/io-server.ts"
@@ -35,5 +36,6 @@ function openStandIn(): Promise<IoUnderTest> {
 // The runner's tests are worth only as much as the stand-in that they run against.
 describe("the stand-in for the Worker's I/O routes", () => {
   testIoRoutes(openStandIn)
+  testPartRoutes(openStandIn)
   testResumableRoutes(openStandIn)
 })

@@ -33,6 +33,17 @@ export type Call = {
   body?: Uint8Array<ArrayBuffer> | string
 }
 
+/** R2 accepts no smaller part, but for the last one. */
+export const PART_BYTES_MIN = 5 * 1024 * 1024
+
+/** Bodies whose announced length is another than theirs: what is wrong, the body, and the length. */
+export const WRONG_LENGTHS = [
+  ["fewer bytes than announced", "abc", "4"],
+  ["more bytes than announced", "abc", "2"],
+  ["bytes where none are announced", "abc", "0"],
+  ["no bytes where some are announced", "", "3"],
+] as const
+
 const uploadCreated = z.object({ upload_id: z.string().min(1) })
 const partStored = z.object({ etag: z.string().min(1) })
 

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { resumableBegun } from "../../src/contract/resumable-upload.ts"
-import { callIo, putPart } from "./io-caller.ts"
+import { callIo, PART_BYTES_MIN, putPart, WRONG_LENGTHS } from "./io-caller.ts"
 import type { IoUnderTest } from "./io-caller.ts"
-
-/** R2 accepts no smaller part, but for the last one. */
-const PART_BYTES_MIN = 5 * 1024 * 1024
 
 /** Registers the tests of uploads that later runs of a task go on with, in the caller's `describe`. */
 export function testResumableRoutes(open: () => Promise<IoUnderTest>): void {
@@ -107,6 +104,19 @@ export function testResumableRoutes(open: () => Promise<IoUnderTest>): void {
       const body = { parts: [{ part_number: 1, etag }] }
       expect(await statusOf(`${path}/complete?${query}`, body)).toBe(200)
       expect((await io.readResumable(io.outputKeys[0]))?.bytes).toEqual(second)
+    })
+
+    test("knows nothing of a part that came with another length than announced", async () => {
+      const { query } = await beginOpen("length")
+      await putPart(io, partPath(1, query), second)
+      for (const [, body, length] of WRONG_LENGTHS) {
+        const headers = { "content-length": length }
+        const answer = await callIo(io, partPath(1, query), { method: "PUT", headers, body })
+        expect(answer.status).toBe(408)
+        expect((await beginOpen("length")).parts).toEqual([])
+      }
+      const etag = await putPart(io, partPath(1, query), second)
+      expect((await beginOpen("length")).parts).toEqual([{ part_number: 1, size_bytes: 10, etag }])
     })
 
     test("cannot be completed from parts that there are not, and is gone then", async () => {

@@ -1,10 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { BOOT_HEADER, PROTOCOL_HEADER } from "../../src/contract/protocol.ts"
-import { callIo, createUpload, putPart } from "./io-caller.ts"
+import { callIo, WRONG_LENGTHS } from "./io-caller.ts"
 import type { Call, IoUnderTest } from "./io-caller.ts"
-
-/** R2 accepts no smaller part, but for the last one. */
-const PART_BYTES_MIN = 5 * 1024 * 1024
 
 /**
  * Registers the tests of the routes by which a task gets its inputs, stores its outputs and sends
@@ -158,6 +155,14 @@ export function testIoRoutes(open: () => Promise<IoUnderTest>): void {
       expect(await io.readStored(key)).toBeNull()
     })
 
+    test.for(WRONG_LENGTHS)("of %s has to be sent again", async ([, body, length]) => {
+      const [key] = io.outputKeys
+      const headers = { "content-length": length }
+      expect(await statusOf(`/outputs/${key}`, { method: "PUT", headers, body })).toBe(408)
+      expect(await statusOf(`/outputs/${key}`, { method: "PUT", body: "whole" })).toBe(200)
+      expect(new TextDecoder().decode((await io.readStored(key))?.bytes)).toBe("whole")
+    })
+
     test("that the task may not store is not found", async () => {
       expect(await statusOf("/outputs/other", { method: "PUT", body: "x" })).toBe(404)
       expect(await statusOf("/outputs/other/parts", { method: "POST" })).toBe(404)
@@ -189,71 +194,6 @@ export function testIoRoutes(open: () => Promise<IoUnderTest>): void {
         expect(await statusOf(path, { method: "PUT", body: "x" })).toBe(400)
       },
     )
-  })
-
-  describe("an output in parts", () => {
-    const first = new Uint8Array(PART_BYTES_MIN).fill(1)
-    const second = new Uint8Array(10).fill(2)
-
-    test("is stored once it is completed", async () => {
-      const [key, other] = io.outputKeys
-      const path = `/outputs/${key}`
-      const id = await createUpload(io, path, "video/mp4")
-      const etags = [
-        await putPart(io, `${path}/parts/1?upload_id=${id}`, first),
-        await putPart(io, `${path}/parts/2?upload_id=${id}`, second),
-      ]
-      expect(await io.readStored(key)).toBeNull()
-      const parts = etags.map((etag, index) => ({ part_number: index + 1, etag }))
-      const complete = { method: "POST", body: JSON.stringify({ parts }) }
-      expect(await statusOf(`${path}/parts/complete?upload_id=${id}`, complete)).toBe(200)
-      const stored = await io.readStored(key)
-      expect(stored?.contentType).toBe("video/mp4")
-      expect(stored?.bytes.length).toBe(first.length + second.length)
-      expect(stored?.bytes.subarray(-12)).toEqual(
-        new Uint8Array([1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]),
-      )
-      // The response of the first completion may have been lost.
-      expect(await statusOf(`${path}/parts/complete?upload_id=${id}`, complete)).toBe(200)
-      const elsewhere = `/outputs/${other}/parts/complete?upload_id=${id}`
-      expect(await statusOf(elsewhere, complete)).toBe(404)
-    })
-
-    test("takes a part again", async () => {
-      const [key] = io.outputKeys
-      const path = `/outputs/${key}`
-      const id = await createUpload(io, path, "video/mp4")
-      await putPart(io, `${path}/parts/1?upload_id=${id}`, new Uint8Array(3))
-      const etag = await putPart(io, `${path}/parts/1?upload_id=${id}`, second)
-      const body = JSON.stringify({ parts: [{ part_number: 1, etag }] })
-      const complete = `${path}/parts/complete?upload_id=${id}`
-      expect(await statusOf(complete, { method: "POST", body })).toBe(200)
-      expect((await io.readStored(key))?.bytes).toEqual(second)
-    })
-
-    test("may be a member", async () => {
-      const [key] = io.outputKeys
-      const path = `/outputs/${key}/members/a.ts`
-      const id = await createUpload(io, path, "video/mp2t")
-      const etag = await putPart(io, `${path}/parts/1?upload_id=${id}`, second)
-      const body = JSON.stringify({ parts: [{ part_number: 1, etag }] })
-      const complete = `${path}/parts/complete?upload_id=${id}`
-      expect(await statusOf(complete, { method: "POST", body })).toBe(200)
-      expect((await io.readStored(key, "a.ts"))?.bytes).toEqual(second)
-    })
-
-    test("is not found by an upload that there is not", async () => {
-      const [key, other] = io.outputKeys
-      const id = await createUpload(io, `/outputs/${other}`, "video/mp4")
-      for (const upload of ["nosuch", "", id]) {
-        const query = `upload_id=${upload}`
-        const part = { method: "PUT", body: "x" }
-        expect(await statusOf(`/outputs/${key}/parts/1?${query}`, part)).toBe(404)
-        const body = JSON.stringify({ parts: [{ part_number: 1, etag: "x" }] })
-        const complete = `/outputs/${key}/parts/complete?${query}`
-        expect(await statusOf(complete, { method: "POST", body })).toBe(404)
-      }
-    })
   })
 
   describe("a report", () => {

@@ -7,6 +7,7 @@ import { memberObjectKey, outputObjectKey } from "../../src/storage/objects.ts"
 import { callIo, createUpload, putPart } from "../contracts/io-caller.ts"
 import type { IoUnderTest } from "../contracts/io-caller.ts"
 import { testIoRoutes } from "../contracts/io-routes.ts"
+import { testPartRoutes } from "../contracts/io-part-routes.ts"
 import { testResumableRoutes } from "../contracts/io-resumable-routes.ts"
 import { BOOT, startTask } from "../support/bundle.ts"
 import { ask, makeCaller, upload } from "../support/caller.ts"
@@ -60,8 +61,66 @@ async function readObject(objectKey: string) {
   return { bytes: new Uint8Array(await stored.arrayBuffer()), contentType }
 }
 
+/** The same, called as an outbound handler is: with a stream that does not tell its length. */
+async function openOutbound(): Promise<IoUnderTest> {
+  const io = await openRoutes()
+  return {
+    ...io,
+    fetch(path, { body, ...init }) {
+      const stream = body === undefined ? null : unmeasured(new Response(body).body)
+      return io.fetch(path, { ...init, body: stream })
+    },
+  }
+}
+
+function unmeasured(body: ReadableStream<Uint8Array> | null): ReadableStream<Uint8Array> {
+  return (body ?? new Blob([]).stream()).pipeThrough(new TransformStream())
+}
+
+describe("the Worker's I/O routes, called by a container", () => {
+  testIoRoutes(openOutbound)
+  testPartRoutes(openOutbound)
+  testResumableRoutes(openOutbound)
+
+  it.for([
+    ["an output in parts", "/outputs/out_1", "parts"],
+    ["an upload that later runs go on with", "/outputs/out_1/resumable", ""],
+  ])("completes %s of the part that R2 answered last", async ([, path = "", word = ""]) => {
+    const io = await openOutbound()
+    const begin = JSON.stringify({ validator: "v", content_type: "video/mp4" })
+    const begun = await callIo(io, [path, word].filter(Boolean).join("/"), {
+      method: "POST",
+      body: begin,
+    })
+    const id = encodeURIComponent((await begun.json<{ upload_id: string }>()).upload_id)
+    const part = `${path}/parts/1?upload_id=${id}`
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const length = { "content-length": "4" }
+    const first = callIo(
+      { ...io, fetch: (to, init) => ask(to, { ...init, body: readable }) },
+      part,
+      {
+        method: "PUT",
+        headers: length,
+      },
+    )
+    await writer.write(Uint8Array.of(1, 2))
+    const etag = await putPart(io, part, Uint8Array.of(1, 2, 3, 4))
+    await writer.write(Uint8Array.of(3, 4))
+    await writer.close()
+    expect((await first).status).toBe(200)
+    const body = JSON.stringify({ parts: [{ part_number: 1, etag }] })
+    const complete = `${path}/${word === "" ? "" : `${word}/`}complete?upload_id=${id}`
+    expect((await callIo(io, complete, { method: "POST", body })).status).toBe(200)
+    const stored = word === "" ? await io.readResumable("out_1") : await io.readStored("out_1")
+    expect(stored?.bytes).toEqual(Uint8Array.of(1, 2, 3, 4))
+  })
+})
+
 describe("the Worker's I/O routes", () => {
   testIoRoutes(openRoutes)
+  testPartRoutes(openRoutes)
   testResumableRoutes(openRoutes)
 
   describe("with a token that grants what D1 said", () => {

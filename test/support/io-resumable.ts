@@ -1,6 +1,5 @@
-import { z } from "zod"
 import { resumableBegin } from "../../src/contract/resumable-upload.ts"
-import { readBody, reply } from "./io-answer.ts"
+import { readBody, readParts, reply } from "./io-answer.ts"
 import type { IoServer } from "./io-server.ts"
 
 /** An upload of the stand-in that later runs of its task go on with. */
@@ -11,10 +10,6 @@ export type ResumableUpload = {
   contentType: string
   parts: Map<number, { bytes: Uint8Array<ArrayBuffer>; etag: string }>
 }
-
-const completion = z.object({
-  parts: z.array(z.object({ part_number: z.int(), etag: z.string() })).min(1),
-})
 
 /** Where the stand-in has an output that such an upload stored, as in `outputs`. */
 export function resumablePlace(key: string): string {
@@ -69,8 +64,9 @@ async function storePart(
   number: number,
   request: Request,
 ): Promise<Response> {
+  upload.parts.delete(number)
   const bytes = await readBody(request)
-  if (!bytes) return reply(411)
+  if (bytes instanceof Response) return bytes
   const etag = `etag-${crypto.randomUUID()}`
   upload.parts.set(number, { bytes, etag })
   return Response.json({ etag })
@@ -81,12 +77,10 @@ async function complete(
   { id, upload }: { id: string; upload: ResumableUpload },
   request: Request,
 ): Promise<Response> {
-  const body = completion.safeParse(await request.json().catch(() => null))
-  if (!body.success) return reply(400)
-  server.resumables.delete(id)
-  const parts = body.data.parts.map(({ part_number }) => upload.parts.get(part_number)?.bytes)
-  const stored = parts.flatMap((bytes) => bytes ?? [])
-  if (stored.length < parts.length) return reply(409)
+  const bytes = new Map([...upload.parts].map(([number, part]) => [number, part.bytes]))
+  const stored = await readParts(request, bytes)
+  if (!(stored instanceof Response) || stored.status === 409) server.resumables.delete(id)
+  if (stored instanceof Response) return stored
   server.outputs.set(resumablePlace(upload.key), {
     bytes: new Uint8Array(await new Blob(stored).arrayBuffer()),
     contentType: upload.contentType,

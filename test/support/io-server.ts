@@ -3,7 +3,7 @@ import { BOOT_HEADER, PROTOCOL_HEADER, PROTOCOL_VERSION } from "../../src/contra
 import { report as reportSchema } from "../../src/contract/report.ts"
 import type { Report } from "../../src/contract/report.ts"
 import { fileKey } from "../../src/contract/task.ts"
-import { readBody, reply } from "./io-answer.ts"
+import { readBody, readParts, reply } from "./io-answer.ts"
 import { serveResumable } from "./io-resumable.ts"
 import type { ResumableUpload } from "./io-resumable.ts"
 
@@ -150,7 +150,7 @@ async function store(
   if (upload?.place !== place) return reply(isCompletion && server.outputs.has(place) ? 200 : 404)
   if (isCompletion) {
     const answer = await complete(server, upload, request)
-    if (answer.ok) uploads.delete(uploadId)
+    if (answer.ok || answer.status === 409) uploads.delete(uploadId)
     return answer
   }
   return route === "PUT parts" ? await storePart(upload, Number(number), request) : reply(404)
@@ -158,7 +158,7 @@ async function store(
 
 async function storeWhole(server: IoServer, request: Request, place: string): Promise<Response> {
   const bytes = await readBody(request)
-  if (!bytes) return reply(411)
+  if (bytes instanceof Response) return bytes
   const contentType = request.headers.get("content-type")
   server.outputs.set(place, { bytes, contentType, partSizes: [] })
   return reply(200)
@@ -166,18 +166,14 @@ async function storeWhole(server: IoServer, request: Request, place: string): Pr
 
 async function storePart(upload: Upload, number: number, request: Request): Promise<Response> {
   const bytes = await readBody(request)
-  if (!bytes) return reply(411)
+  if (bytes instanceof Response) return bytes
   upload.parts.set(number, bytes)
   return Response.json({ etag: `etag-${number}` })
 }
 
 async function complete(server: IoServer, upload: Upload, request: Request): Promise<Response> {
-  const expected = Array.from({ length: upload.parts.size }, (_, index) => ({
-    part_number: index + 1,
-    etag: `etag-${index + 1}`,
-  }))
-  if ((await request.text()) !== JSON.stringify({ parts: expected })) return reply(400)
-  const parts = expected.map(({ part_number }) => upload.parts.get(part_number) ?? new Uint8Array())
+  const parts = await readParts(request, upload.parts)
+  if (parts instanceof Response) return parts
   server.outputs.set(upload.place, {
     bytes: new Uint8Array(await new Blob(parts).arrayBuffer()),
     contentType: upload.contentType,
