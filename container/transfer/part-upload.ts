@@ -4,14 +4,16 @@ import type { StoredPart } from "../../src/contract/resumable-upload.ts"
 import type { TransferContext } from "./io-client.ts"
 import { retry, transferRetryPolicy } from "./promises.ts"
 
-/** An upload of an output in parts that are made one after another. */
+/** An upload of an output in parts. */
 export type PartUpload = {
   /** Parts that an earlier run has stored, the first ones without a gap. */
   storedParts: number
   storedBytes: number
-  store(context: TransferContext, number: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>
+  store(context: TransferContext, number: number, bytes: PartBytes): Promise<void>
   complete(context: TransferContext): Promise<void>
 }
+
+type PartBytes = Uint8Array<ArrayBuffer> | Blob
 
 /** The Worker has no such upload any more, or has other parts of it: it has to begin anew. */
 export class UploadLostError extends Error {}
@@ -88,7 +90,7 @@ async function send(
   { io, signal }: TransferContext,
   method: "POST" | "PUT",
   path: string,
-  request: { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> },
+  request: { headers?: Record<string, string>; body?: string | PartBytes },
 ): Promise<Response> {
   const response = await retry(transferRetryPolicy(signal), () =>
     io.fetch(path, { ...request, method, signal, answered: LOST }),

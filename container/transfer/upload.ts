@@ -1,18 +1,18 @@
 import { hash } from "node:crypto"
 import type { FileHandle } from "node:fs/promises"
 import { crc32 } from "node:zlib"
-import { z } from "zod"
 import { OUTPUT_PARTS_AT_ONCE } from "../../src/contract/protocol.ts"
 import { blobOf, openPlainFile, readSmallPlainFile } from "../sandbox/workspace.ts"
 import type { IoRequest, TransferContext } from "./io-client.ts"
+import { beginParts, UploadLostError } from "./part-upload.ts"
 import { mapWithConcurrency, retry, transferRetryPolicy } from "./promises.ts"
 
 const CRC_BUFFER_BYTES = 1024 * 1024
 /** A file up to this size is read into memory, which costs less than to send it as it is read. */
 const SMALL_BYTES_MAX = 1024 * 1024
 
-const uploadCreated = z.object({ upload_id: z.string().min(1) })
-const partStored = z.object({ etag: z.string().min(1) })
+/** How often an upload in parts is begun, since the Worker lost the one before. */
+const BEGINNINGS_MAX = 3
 
 /** A file of the workspace to upload, and its path at the Worker, such as `/outputs/{key}`. */
 export type OutgoingFile = {
@@ -83,20 +83,28 @@ async function uploadBlob(
     await drain(await put(context, ioPath, { body: file, headers }))
     return
   }
-  const created = await send(context, `${ioPath}/parts`, { method: "POST", headers })
-  const uploadId = encodeURIComponent(uploadCreated.parse(await created.json()).upload_id)
-  const count = Math.ceil(file.size / output.partBytes)
-  const numbers = Array.from({ length: count }, (_, index) => index + 1)
+  for (let beginnings = 1; ; beginnings += 1) {
+    try {
+      return await uploadParts(context, output, file)
+    } catch (error) {
+      if (!(error instanceof UploadLostError) || beginnings === BEGINNINGS_MAX) throw error
+    }
+  }
+}
+
+async function uploadParts(
+  context: TransferContext,
+  { ioPath, contentType, partBytes }: OutgoingFile,
+  file: Blob,
+): Promise<void> {
+  const upload = await beginParts(context, ioPath, contentType)
+  const numbers = Array.from({ length: Math.ceil(file.size / partBytes) }, (_, index) => index + 1)
   const options = { limit: OUTPUT_PARTS_AT_ONCE, signal: context.signal }
-  const parts = await mapWithConcurrency(numbers, options, async (number, signal) => {
-    const path = `${ioPath}/parts/${number}?upload_id=${uploadId}`
-    const body = file.slice((number - 1) * output.partBytes, number * output.partBytes)
-    const stored = await put({ ...context, signal }, path, { body })
-    return { part_number: number, etag: partStored.parse(await stored.json()).etag }
+  await mapWithConcurrency(numbers, options, async (number, signal) => {
+    const part = file.slice((number - 1) * partBytes, number * partBytes)
+    await upload.store({ ...context, signal }, number, part)
   })
-  const body = JSON.stringify({ parts })
-  const path = `${ioPath}/parts/complete?upload_id=${uploadId}`
-  await drain(await send(context, path, { method: "POST", body }))
+  await upload.complete(context)
 }
 
 async function crcOf(handle: FileHandle, sizeBytes: number, signal: AbortSignal): Promise<number> {
@@ -119,17 +127,11 @@ async function drain(response: Response): Promise<void> {
 }
 
 function put(
-  context: TransferContext,
+  { io, signal }: TransferContext,
   path: string,
   request: Omit<IoRequest, "method" | "signal">,
 ): Promise<Response> {
-  return send(context, path, { method: "PUT", ...request })
-}
-
-function send(
-  { io, signal }: TransferContext,
-  path: string,
-  request: Omit<IoRequest, "signal">,
-): Promise<Response> {
-  return retry(transferRetryPolicy(signal), () => io.fetch(path, { ...request, signal }))
+  return retry(transferRetryPolicy(signal), () =>
+    io.fetch(path, { method: "PUT", ...request, signal }),
+  )
 }

@@ -50,6 +50,30 @@ test("a small output is uploaded as a whole, and reported with its SHA-256", asy
   expect(report).toMatchObject({ result: { outputs: [{ size_bytes: 500, sha256 }] } })
 })
 
+test("an output in parts begins anew where the service has other parts of it", async () => {
+  const completions: string[] = []
+  harness.io.intercept = (call) => {
+    if (!call.endsWith("/complete")) return null
+    completions.push(call)
+    return completions.length === 1 ? new Response(null, { status: 409 }) : null
+  }
+  expect(await harness.finish(sound(3))).toMatchObject({ kind: "finished" })
+  expect(completions.length).toBe(2)
+  expect(harness.io.outputs.has("out_1")).toBe(true)
+})
+
+test("an output whose bytes did not all arrive is sent again", async () => {
+  const cut = new Set<string>()
+  harness.io.intercept = (call) => {
+    if (!call.startsWith("PUT ") || cut.has(call)) return null
+    cut.add(call)
+    return new Response(null, { status: 408 })
+  }
+  expect(await harness.finish(sound(3))).toMatchObject({ kind: "finished" })
+  expect(cut.size).toBeGreaterThan(1)
+  expect(harness.io.outputs.has("out_1")).toBe(true)
+})
+
 test("an output is uploaded again where the service fails once", async () => {
   const failed = new Set<string>()
   harness.io.intercept = (call) => {
