@@ -53,6 +53,9 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   diskReserveBytes: DISK_RESERVE_BYTES,
 }
 
+/** Longer than R2 takes for a part; a transfer that stalls is tried again while its lease lives. */
+const TRANSFER_IDLE_MS = 20_000
+
 /** Short tasks come one after another, and a sandbox that waits takes three processes. */
 const PLACES_MAX = 4
 
@@ -152,6 +155,8 @@ export type RunnerSettings = {
   /** Cookies for fetches whose caller sends none; never shown, and in no log. */
   fetchCookies: string | null
   outputPartBytes: number
+  /** How long a transfer from or to the Worker may move no byte, in milliseconds. */
+  transferIdleMs: number
   limits: ToolLimits
   /** What fetches may reach, and by which proxy. */
   egress: { allowedHosts: string[]; proxy: URL | null; sites: string[] }
@@ -194,6 +199,7 @@ export function makeSettings(values: Environment): RunnerSettings {
     },
     fetchCookies: values.FETCH_COOKIES.trim() === "" ? null : values.FETCH_COOKIES,
     outputPartBytes: OUTPUT_PART_BYTES,
+    transferIdleMs: TRANSFER_IDLE_MS,
     limits: makeLimits(values),
     egress: {
       allowedHosts: values.ALLOWED_PRIVATE_HOSTS,

@@ -1,6 +1,5 @@
 import { chmodSync, createWriteStream, statSync, writeFileSync } from "node:fs"
 import { link } from "node:fs/promises"
-import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { groupInputs } from "../../src/contract/task.ts"
 import type { TaskInput } from "../../src/contract/task.ts"
@@ -65,18 +64,14 @@ async function resumeDownload(
   const offset = sizeOf(path)
   // The connection may have broken behind the last byte, where no range is left to ask for.
   if (offset > 0 && offset === input.size_bytes) return
-  const isSmall = input.size_bytes <= SMALL_BYTES_MAX
-  const response = await io.fetch(`/inputs/${input.key}`, {
-    headers: offset > 0 ? { range: `bytes=${offset}-` } : {},
-    isSmall,
-    signal,
-  })
-  const flag = response.status === 206 ? "a" : "w"
-  if (isSmall) {
-    writeFileSync(path, await response.bytes(), { flag })
+  const request = { headers: offset > 0 ? { range: `bytes=${offset}-` } : {}, signal }
+  if (input.size_bytes <= SMALL_BYTES_MAX) {
+    const response = await io.fetch(`/inputs/${input.key}`, request)
+    writeFileSync(path, await response.bytes(), { flag: response.status === 206 ? "a" : "w" })
   } else {
-    const body = response.body ? Readable.fromWeb(response.body) : Readable.from([])
-    await pipeline(body, createWriteStream(path, { flags: flag }), { signal })
+    const answer = await io.read(`/inputs/${input.key}`, request)
+    const flags = answer.statusCode === 206 ? "a" : "w"
+    await pipeline(answer, createWriteStream(path, { flags }), { signal })
   }
   const size = sizeOf(path)
   if (size > input.size_bytes) {

@@ -12,8 +12,6 @@ export type IoRequest = {
   headers?: Record<string, string>
   body?: string | Blob | Uint8Array<ArrayBuffer>
   signal: AbortSignal
-  /** Whether the answer is small, so that it may come as a whole; for a string or bytes it does. */
-  isSmall?: boolean
   /** Statuses beside 2xx that whoever sends it has an answer to. */
   answered?: readonly number[]
 }
@@ -21,10 +19,13 @@ export type IoRequest = {
 /** HTTP client of one task for its inputs, outputs and reports at the Worker. */
 export type IoClient = {
   /**
-   * Sends one request; `path` begins with a slash. Returns a response of 2xx or `answered`. 410 kills the run and
-   * throws its abort reason; other 4xx throw a RunnerError, which is final; the rest throws an Error.
+   * Sends one request, whose answer comes as a whole; `path` begins with a slash. Returns a response of 2xx or
+   * `answered`. 410 kills the run and throws its abort reason; other 4xx throw a RunnerError, which is final; the
+   * rest throws an Error, as a connection does on which nothing moves for `transferIdleMs`.
    */
   fetch(path: string, request: IoRequest): Promise<Response>
+  /** GETs what is read as it comes; throws as `fetch` does, also while it is read. */
+  read(path: string, request: Pick<IoRequest, "headers" | "signal">): Promise<IncomingMessage>
   /** GETs what is read as it comes and as it was coded; of any status but 410, which does as above. */
   open(path: string, request: Opening): Promise<IncomingMessage>
 }
@@ -36,12 +37,12 @@ export type TransferContext = { io: IoClient; signal: AbortSignal }
 const RETRIABLE = new Set([408, 425, 429])
 
 /**
- * Opens the client of one task; it aborts `kill` when the Worker no longer wants the task's run. What
- * is sent from memory goes by `ioSocket` where there is one, and so does what comes as a whole.
+ * Opens the client of one task; it aborts `kill` when the Worker no longer wants the task's run. All but what is
+ * read as it comes goes by `ioSocket` where there is one.
  */
 export function openIoClient(
   order: TaskOrder,
-  { boot, ioSocket }: Pick<RunnerSettings, "boot" | "ioSocket">,
+  { boot, ioSocket, transferIdleMs }: Pick<RunnerSettings, "boot" | "ioSocket" | "transferIdleMs">,
   kill: AbortController,
 ): IoClient {
   const headers = {
@@ -50,42 +51,54 @@ export function openIoClient(
     [PROTOCOL_HEADER]: PROTOCOL_VERSION,
     [BOOT_HEADER]: boot,
   }
-  function end(): void {
+  async function open(path: string, request: Opening): Promise<IncomingMessage> {
+    const full = { ...request, headers: { ...headers, ...request.headers } }
+    const answer = await openAnswer(order.io.origin + path, full, ioSocket)
+    if (answer.statusCode !== 410) return answer
+    answer.destroy()
+    return end()
+  }
+  function end(): never {
     kill.abort("gone")
-    kill.signal.throwIfAborted()
+    throw kill.signal.reason
   }
   return {
-    async open(path, request) {
-      const full = { ...request, headers: { ...headers, ...request.headers } }
-      const answer = await openAnswer(order.io.origin + path, full, ioSocket)
-      if (answer.statusCode === 410) {
+    open,
+    async read(path, request) {
+      const opening = { headers: {}, ...request, headMsMax: transferIdleMs }
+      const answer = await open(path, opening)
+      const status = answer.statusCode ?? 0
+      if (status < 200 || status >= 300) {
         answer.destroy()
-        end()
+        throw failureOf(status, "GET", path)
       }
+      answer.setTimeout(transferIdleMs, () => {
+        answer.destroy(new Error(`No byte came for ${transferIdleMs / 1000} seconds.`))
+      })
       return answer
     },
-    async fetch(path, { answered = [], ...request }) {
-      const full = { ...request, headers: { ...headers, ...request.headers } }
-      const response = await send(order.io.origin + path, full, ioSocket)
-      if (response.ok || answered.includes(response.status)) return response
-      await response.body?.cancel()
-      if (response.status === 410) end()
-      const method = request.method ?? "GET"
-      const message = `The Worker answered ${response.status} to ${method} ${path}.`
-      if (response.status === 507) {
-        throw new RunnerError("disk_full", "The disk of the service has no room for the outputs.")
-      }
-      if (response.status < 500 && !RETRIABLE.has(response.status)) {
-        throw new RunnerError("internal", message)
-      }
-      throw new Error(message)
+    async fetch(path, { answered = [], method = "GET", body, signal, ...request }) {
+      const response = await sendBytes(order.io.origin + path, {
+        method,
+        headers: { ...headers, ...request.headers },
+        bytes: typeof body === "string" ? Buffer.from(body) : body,
+        signal,
+        idleMsMax: transferIdleMs,
+        socketPath: ioSocket,
+      })
+      const { status } = response
+      if (response.ok || answered.includes(status)) return response
+      return status === 410 ? end() : Promise.reject(failureOf(status, method, path))
     },
   }
 }
 
-async function send(url: string, request: IoRequest, ioSocket: string | null): Promise<Response> {
-  const { method = "GET", headers = {}, body, signal, isSmall = body !== undefined } = request
-  if (!isSmall || body instanceof Blob) return await fetch(url, { ...request, redirect: "error" })
-  const bytes = typeof body === "string" ? Buffer.from(body) : body
-  return await sendBytes(url, { method, headers, bytes, signal, socketPath: ioSocket })
+/** What an answer means that is none of those that were wanted. */
+function failureOf(status: number, method: string, path: string): Error {
+  if (status === 507) {
+    return new RunnerError("disk_full", "The disk of the service has no room for the outputs.")
+  }
+  const message = `The Worker answered ${status} to ${method} ${path}.`
+  const isFinal = status < 500 && !RETRIABLE.has(status)
+  return isFinal ? new RunnerError("internal", message) : new Error(message)
 }

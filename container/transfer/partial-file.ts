@@ -113,15 +113,15 @@ async function fetchStretch(
   { start, end }: Stretch,
 ): Promise<void> {
   const range = `bytes=${start}-${end - 1}`
-  const response = await io.fetch(`/inputs/${input.key}`, { headers: { range }, signal })
-  const sent = response.headers.get("content-range")
-  if (response.status !== 206 || sent !== `bytes ${start}-${end - 1}/${input.size_bytes}`) {
-    await response.body?.cancel()
+  const answer = await io.read(`/inputs/${input.key}`, { headers: { range }, signal })
+  const { "content-range": sent } = answer.headers
+  if (answer.statusCode !== 206 || sent !== `bytes ${start}-${end - 1}/${input.size_bytes}`) {
+    answer.destroy()
     // Another attempt would be answered the same.
     throw new RunnerError("input_failed", `${range} was answered by ${sent ?? "the whole"}.`)
   }
   let at = start
-  const chunks: AsyncIterable<Uint8Array> | [] = response.body ?? []
+  const chunks: AsyncIterable<Uint8Array> = answer
   for await (const chunk of chunks) {
     const { bytesWritten } = await handle.write(chunk, 0, chunk.length, at)
     if (bytesWritten < chunk.length) throw new Error("Not all could be written.")

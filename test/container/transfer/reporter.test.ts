@@ -18,7 +18,7 @@ beforeEach(async () => {
   const kill = new AbortController()
   const order = makeOrder({ io, ioOrigin: server.origin, commands: [] })
   reporter = openReporter(
-    openIoClient(order, { boot: "a-boot", ioSocket: null }, kill),
+    openIoClient(order, { boot: "a-boot", ioSocket: null, transferIdleMs: 60_000 }, kill),
     "a-boot",
     kill,
   )

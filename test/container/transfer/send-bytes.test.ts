@@ -21,13 +21,17 @@ afterEach(() => {
   server.closeAllConnections()
 })
 
-function send(path = "/"): Promise<Response> {
-  const bytes = Buffer.from("bytes")
+function send(
+  path = "/",
+  bytes: Uint8Array | Blob = Buffer.from("bytes"),
+  idleMsMax = 60_000,
+): Promise<Response> {
   return sendBytes(origin + path, {
     method: "POST",
     headers: {},
     bytes,
     signal: SIGNAL,
+    idleMsMax,
     socketPath: null,
   })
 }
@@ -37,6 +41,22 @@ test("an answer without a body is one", async () => {
   const response = await send()
   expect([response.status, await response.text()]).toEqual([204, ""])
 })
+
+test("a Blob is sent with its length", async () => {
+  answer = (incoming, outgoing) => incoming.pipe(outgoing)
+  const lengths: (string | undefined)[] = []
+  server.once("request", ({ headers }) => lengths.push(headers["content-length"]))
+  expect(await (await send("/", new Blob(["of ", "pieces"]))).text()).toBe("of pieces")
+  expect(lengths).toEqual(["9"])
+})
+
+test.for([Buffer.from("bytes"), new Blob(["bytes"])])(
+  "a request fails on whose connection nothing moves",
+  async (bytes) => {
+    answer = () => undefined
+    await expect(send("/", bytes, 100)).rejects.toThrow("Nothing moved for 0.1 seconds.")
+  },
+)
 
 test("a request is sent again where a connection that was kept turns out to be closed", async () => {
   const asked: string[] = []

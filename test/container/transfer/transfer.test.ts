@@ -1,5 +1,7 @@
 import { hash } from "node:crypto"
-import { afterEach, beforeEach, expect, test } from "vitest"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { toListener } from "../../../container/server/http-adapter.ts"
+import { startLoopbackServer } from "../../../scripts/local/loopback-server.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
 
@@ -72,6 +74,46 @@ test("an output whose bytes did not all arrive is sent again", async () => {
   expect(await harness.finish(sound(3))).toMatchObject({ kind: "finished" })
   expect(cut.size).toBeGreaterThan(1)
   expect(harness.io.outputs.has("out_1")).toBe(true)
+})
+
+describe("a transfer that stalls", () => {
+  const IDLE_MS = 2000
+
+  beforeEach(async () => {
+    await harness.close()
+    harness = await startHarness({ outputPartBytes: PART_BYTES, transferIdleMs: IDLE_MS })
+  })
+
+  test("in the middle of an input goes on behind the last byte", async () => {
+    const bytes = noise(1024 * 1024)
+    const ranges: (string | undefined)[] = []
+    const serve = toListener({
+      refuseHead: () => undefined,
+      fetch: (request) => harness.io.fetch(request),
+    })
+    await using server = await startLoopbackServer((incoming, answer) => {
+      const isInput = incoming.url?.endsWith("/inputs/in_1")
+      if (isInput) ranges.push(incoming.headers.range)
+      if (!isInput || ranges.length > 1) return serve(incoming, answer)
+      answer.writeHead(200, { "content-length": bytes.length }).write(bytes.subarray(0, 100_000))
+    })
+    const order = copy(bytes)
+    const io = { ...order.io, origin: order.io.origin.replace(harness.ioOrigin, server.origin) }
+    expect(await harness.finish({ ...order, io })).toMatchObject({ kind: "finished" })
+    expect(ranges).toEqual([undefined, "bytes=100000-"])
+    expect(harness.io.outputs.get("out_1")?.bytes).toEqual(bytes)
+  })
+
+  test("before the answer to an output is sent again", async () => {
+    const stalled: string[] = []
+    harness.io.intercept = (call) => {
+      if (!call.startsWith("PUT ") || stalled.length > 0) return null
+      stalled.push(call)
+      return forever.then(() => null)
+    }
+    expect(await harness.finish(sound(3))).toMatchObject({ kind: "finished" })
+    expect(stalled.length).toBe(1)
+  })
 })
 
 test("an output is uploaded again where the service fails once", async () => {
