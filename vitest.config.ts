@@ -60,7 +60,7 @@ const nodeProject = {
     expect: PATIENCE,
     pool: "forks" as const,
     include: ["test/**/*.test.ts"],
-    exclude: ["test/**/*.worker.test.ts", "test/{api,browser,image,system}/**"],
+    exclude: ["test/**/*.worker.test.ts", "test/{api,browser,image,platform,system}/**"],
     setupFiles: ["./test/support/own-tool-users.ts"],
     env: ENVIRONMENT,
   },
@@ -71,7 +71,7 @@ const systemProject = {
   test: {
     name: "system",
     pool: "forks" as const,
-    include: ["test/{api,browser,system}/**/*.test.ts"],
+    include: ["test/{api,browser,platform,system}/**/*.test.ts"],
     exclude: ["test/**/*.worker.test.ts"],
     setupFiles: ["./test/support/own-tool-users.ts"],
     env: ENVIRONMENT,

@@ -17,8 +17,15 @@ export async function bundleWorker(
   define: Record<string, string>,
   counterPath: string | null = null,
 ): Promise<Bundle> {
-  const contents =
-    localEntry(resolve(entryPath)) + (counterPath === null ? "" : countBy(counterPath))
+  const counter = counterPath === null ? "" : countBy(counterPath)
+  return await buildWorker(localEntry(resolve(entryPath)) + counter, define)
+}
+
+/** A module of the Worker, by its text, with all that it imports, as workerd runs it. */
+export async function buildWorker(
+  contents: string,
+  define: Record<string, string>,
+): Promise<Bundle> {
   const built = await build({
     stdin: { contents, resolveDir: import.meta.dirname },
     bundle: true,
