@@ -19,7 +19,6 @@ import { acquirePermit } from "./semaphore.ts"
 const CLAIM_MS = 60_000
 /** Waits for a permit before the delivery goes back to the queue, in milliseconds. */
 const PERMIT_WAITS_MS = [10, 20, 40, 80, 160]
-const DELAY_SECONDS_MAX = 86_400
 const BUSY_SECONDS_MAX = 60
 
 /** Makes the next try of a delivery, where it is due and not claimed by another consumer. */
@@ -78,7 +77,7 @@ async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
     receiver: attempt.isOfReceiver ? receiverOf(delivery.url) : null,
   })
   if (state !== "waiting") return
-  await enqueueDelivery(env, delivery.accountId, delivery.id, delaySeconds(waitMs))
+  await enqueueDelivery(env, delivery.accountId, delivery.id, waitMs)
 }
 
 /** Logs and counts a try; of the URL the host alone, since the rest may be a secret of its owner. */
@@ -134,9 +133,5 @@ async function requeue(env: Env, { delivery }: DueDelivery): Promise<void> {
   const ageSeconds = (now - createdAt) / 1000
   const waitMs = Math.ceil(Math.min(BUSY_SECONDS_MAX, Math.max(1, ageSeconds / 4))) * 1000
   if (!(await postponeDelivery(databaseOf(env, accountId), delivery, now + waitMs))) return
-  await enqueueDelivery(env, accountId, id, delaySeconds(waitMs))
-}
-
-function delaySeconds(waitMs: number): number {
-  return Math.min(DELAY_SECONDS_MAX, Math.ceil(waitMs / 1000))
+  await enqueueDelivery(env, accountId, id, waitMs)
 }

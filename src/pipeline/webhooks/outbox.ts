@@ -8,6 +8,9 @@ import { isFinal } from "../../storage/schema/states.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { writeEvent } from "./event-body.ts"
 
+/** The longest that every version of the platform lets a message wait. */
+const DELAY_SECONDS_MAX = 43_200
+
 // The deliveries table is an outbox: the transition that ends a job writes the webhook that tells
 // of it in the same batch, and a message to the queue only says that it is due.
 
@@ -46,14 +49,18 @@ function writeEnd(type: string, ended: JobSnapshot, retention: Retention): strin
   }
 }
 
-/** Sends the message that a delivery is due; should it be lost, the sweep sends another. */
+/**
+ * Sends the message that a delivery is due after so many milliseconds. Should it be lost, or come too early since
+ * no message waits for longer than half a day, the sweep sends another.
+ */
 export async function enqueueDelivery(
   env: Env,
   accountId: string,
   deliveryId: string,
-  delaySeconds = 0,
+  waitMs = 0,
 ): Promise<void> {
   try {
+    const delaySeconds = Math.min(DELAY_SECONDS_MAX, Math.ceil(waitMs / 1000))
     await env.WEBHOOKS.send({ accountId, deliveryId }, { delaySeconds })
   } catch (error) {
     logError("webhooks.send_failed", { error: String(error) })

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest"
+import { enqueueDelivery } from "../../../src/pipeline/webhooks/outbox.ts"
+import { withSettings } from "../../support/faked-container.ts"
+
+const DAY_MS = 24 * 3_600_000
+
+it.for([
+  [0, 0],
+  [1500, 2],
+  [DAY_MS / 2, 43_200],
+  [DAY_MS, 43_200],
+])("a delivery that is due after %d ms has a message after %d s", async ([waitMs, seconds]) => {
+  const delays: unknown[] = []
+  const WEBHOOKS = {
+    send(_: unknown, { delaySeconds }: { delaySeconds: number }) {
+      delays.push(delaySeconds)
+      return Promise.resolve()
+    },
+  }
+  await enqueueDelivery(withSettings({ WEBHOOKS }), "an-account", "a-delivery", waitMs)
+  expect(delays).toEqual([seconds])
+})
