@@ -52,6 +52,27 @@ describe("a body of too many values", () => {
   })
 })
 
+describe("commands of too many parts", () => {
+  it.each([
+    ["words and options", `-vf scale=${":".repeat(20_001)}`],
+    ["characters", `-metadata title=${"a".repeat(63_000)}`],
+    ["filters of a graph", `-vf null${",null".repeat(1000)}`],
+    ["inputs and outputs of filters", `-vf ${"concat=64:64:64;".repeat(200)}`],
+  ])("are a 422 too_complex that names the command: %s", async (_, words) => {
+    const line = `ffmpeg -i {{in_1}} ${words} {{out_1}}`
+    const ffmpeg_commands = Array.from({ length: 5 }, () => line)
+    const input_files = { in_1: "http://127.0.0.1/a.mp4" }
+    const body = { ...COMMAND, input_files, ffmpeg_command: undefined, ffmpeg_commands }
+    const answer = await caller.post("/commands", body)
+    expect(answer.status).toBe(422)
+    const { code_name, details } = await readProblem(answer)
+    expect(code_name).toBe("too_complex")
+    expect(details).toContainEqual(
+      expect.objectContaining({ field: "ffmpeg_commands.0", code: "too_complex" }),
+    )
+  })
+})
+
 describe("a body that holds as much as it may", () => {
   it("counts no sign within its texts", async () => {
     const text = `ffmpeg -i {{in_1}} -metadata 'title=${'{},[]:"'.repeat(1000)}' {{out_1}}`
