@@ -51,8 +51,7 @@ function makeAuth(env: Env, origin: string) {
     databaseHooks: databaseHooks(env),
     hooks: { before: admitFirst(env), after: tellNothingOfUser },
     advanced: {
-      cookiePrefix: "lathe",
-      useSecureCookies: origin.startsWith("https:"),
+      ...cookiesOf(origin),
       database: { generateId: newId },
       // Set by Cloudflare, and on one machine by the front; who sends it is not believed.
       ipAddress: { ipAddressHeaders: ["cf-connecting-ip"] },
@@ -87,6 +86,16 @@ function makeAuth(env: Env, origin: string) {
     // better-auth would store a row for each path, also where it has no route.
     rateLimit: { enabled: false },
   })
+}
+
+/** Prefixes cookies with `__Host-` over https: browsers take that name from this host alone. */
+function cookiesOf(origin: string) {
+  const secure = origin.startsWith("https:")
+  return {
+    useSecureCookies: false,
+    cookiePrefix: secure ? "__Host-lathe" : "lathe",
+    defaultCookieAttributes: { secure },
+  }
 }
 
 function userOptions(env: Env, mails: ReturnType<typeof mailsOf>) {

@@ -20,10 +20,9 @@ export function redirectWith<Pages extends App>(
   tone: Flash["tone"] = "good",
 ): Response {
   setCookie(c, COOKIE, JSON.stringify({ tone, message }), {
+    ...cookieOf(c),
     httpOnly: true,
     sameSite: "Lax",
-    secure: publicOrigin(c).startsWith("https:"),
-    path: "/",
     maxAge: SECONDS_MAX,
   })
   return c.redirect(path, 303)
@@ -31,12 +30,18 @@ export function redirectWith<Pages extends App>(
 
 /** The message for this page, which no later one shows; null where there is none. */
 export function takeFlash<Pages extends App>(c: Context<Pages>): Flash | null {
-  const text = getCookie(c, COOKIE)
+  const text = getCookie(c, COOKIE, cookieOf(c).prefix)
   if (text === undefined) return null
-  deleteCookie(c, COOKIE, { path: "/" })
+  deleteCookie(c, COOKIE, cookieOf(c))
   try {
     return flash.parse(JSON.parse(text))
   } catch {
     return null
   }
+}
+
+/** Attributes of the cookie; over https its name has the prefix `__Host-`. */
+function cookieOf<Pages extends App>(c: Context<Pages>) {
+  const isSecure = publicOrigin(c).startsWith("https:")
+  return isSecure ? ({ path: "/", secure: true, prefix: "host" } as const) : { path: "/" }
 }

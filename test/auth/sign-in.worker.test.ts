@@ -15,10 +15,25 @@ describe("sign-in", () => {
     const visitor = service.visitor()
     const answer = await visitor.submit("/sign-in", { email, password: PASSWORD })
     const [cookie = ""] = answer.headers.getSetCookie()
-    expect(cookie).toMatch(/^__Secure-lathe\.session_token=/)
+    // Browsers take a cookie of this prefix from this host alone.
+    expect(cookie).toMatch(/^__Host-lathe\.session_token=/)
     for (const flag of ["Secure", "HttpOnly", "SameSite=Lax", "Path=/"]) {
       expect(cookie.toLowerCase()).toContain(flag.toLowerCase())
     }
+    expect(cookie).not.toMatch(/domain=/i)
+    expect([...visitor.jar.keys()].filter((name) => !name.startsWith("__Host-"))).toEqual([])
+  })
+
+  it("sets cookies over http, too, on one machine", async () => {
+    const { email } = await makePerson(service)
+    const answer = await service.ask("http://localhost/sign-in", {
+      method: "POST",
+      headers: { origin: "http://localhost", "cf-connecting-ip": "203.0.113.50" },
+      body: new URLSearchParams({ email, password: PASSWORD }),
+    })
+    const [cookie = ""] = answer.headers.getSetCookie()
+    expect(cookie).toMatch(/^lathe\.session_token=/)
+    expect(cookie).not.toMatch(/secure/i)
   })
 
   it("answers alike for a wrong password and an email that nobody has", async () => {

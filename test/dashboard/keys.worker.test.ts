@@ -75,7 +75,9 @@ test("a key is revoked, and said to be once", async () => {
   const key = keyIn(await (await person.submit("/keys", { name: "gone", scope: "write" })).text())
   const answer = await person.submit(`/keys/${await idOf("gone")}/revoke`)
   expect([answer.status, answer.headers.get("location")]).toEqual([303, "/keys"])
-  const cookie = answer.headers.getSetCookie().find((line) => line.startsWith("lathe_flash="))
+  const cookie = answer.headers
+    .getSetCookie()
+    .find((line) => line.startsWith("__Host-lathe_flash="))
   expect(cookie).toMatch(/HttpOnly/)
   expect(cookie).toMatch(/SameSite=Lax/)
   expect(cookie).toMatch(/Max-Age=60/)

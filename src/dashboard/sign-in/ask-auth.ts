@@ -67,5 +67,5 @@ function refusalOf(c: Pick<Context, "header">, answer: Response, body: unknown):
 }
 
 function isSession(cookie: string): boolean {
-  return /^(?:__Secure-)?lathe\.session_token=[^;]/.test(cookie)
+  return /^(?:__Host-)?lathe\.session_token=[^;]/.test(cookie)
 }
