@@ -18,6 +18,7 @@ export const WITHOUT_ACCOUNT: Record<string, string | null> = {
   plans: null,
   sign_in_limits: null,
   sign_in_tries: null,
+  mail_counts: null,
   dead_letters: null,
 }
 

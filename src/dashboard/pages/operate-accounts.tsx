@@ -23,11 +23,11 @@ import { readForm } from "../read-form.ts"
 import { AccountTable } from "./operate-accounts/account-table.tsx"
 import { AccountCards } from "./operate-accounts/account-cards.tsx"
 import { InvitationCard, NewInvitation } from "./operate-accounts/invitations.tsx"
-import type { InvitationDraft } from "./operate-accounts/invitations.tsx"
+import type { InvitationDraft, MadeInvitation } from "./operate-accounts/invitations.tsx"
 
 const ACCOUNTS_OF_PAGE = 50
 const DAYS_SHOWN = 14
-const NOTHING: InvitationDraft = { email: "", plan: "", error: null, link: null }
+const NOTHING: InvitationDraft = { email: "", plan: "", error: null }
 const OWN = "This is your own account: another operator has to do that."
 
 /** The operator's pages of accounts and invitations. */
@@ -37,14 +37,15 @@ operateAccounts.get("/operate/accounts", requireOperator, async (c) => await sho
 
 operateAccounts.post("/operate/invitations", requireOperator, async (c) => {
   const { email = "", plan = "" } = await readForm(c)
-  const draft = { ...NOTHING, email: email.trim(), plan }
+  const draft = { email: email.trim(), plan, error: null }
   if (!z.email().safeParse(draft.email).success) {
     return await showList(c, { ...draft, error: "expected an email address" })
   }
   if (!(await isPlan(c.env, plan))) return await showList(c, { ...draft, error: "no such plan" })
   const made = await inviteUser(c.env, publicOrigin(c), { email: draft.email, plan })
   if (!made) return await showList(c, { ...draft, error: "a user has this address already" })
-  return await showList(c, { ...NOTHING, email: made.invitation.email, link: made.link })
+  const { invitation, link, mail } = made
+  return await showList(c, NOTHING, { email: invitation.email, link, mail })
 })
 
 operateAccounts.post("/operate/invitations/:id/withdraw", requireOperator, async (c) => {
@@ -104,7 +105,11 @@ async function find(c: PageContext): Promise<AccountFacts> {
   return account
 }
 
-async function showList(c: PageContext, draft: InvitationDraft): Promise<Response> {
+async function showList(
+  c: PageContext,
+  draft: InvitationDraft,
+  made?: MadeInvitation,
+): Promise<Response> {
   const { search = "", before } = c.req.query()
   const page = { limit: ACCOUNTS_OF_PAGE, search: search.trim(), before }
   const [accounts, invitations, plans] = await Promise.all([
@@ -122,14 +127,10 @@ async function showList(c: PageContext, draft: InvitationDraft): Promise<Respons
   }
   const content = (
     <>
-      {draft.link !== null && <NewInvitation email={draft.email} link={draft.link} />}
+      {made && <NewInvitation {...made} />}
       <AccountTable accounts={accounts} search={search} />
       <Pager next={next ? `/operate/accounts?${next.toString()}` : null} />
-      <InvitationCard
-        invitations={invitations}
-        plans={plans}
-        draft={draft.link === null ? draft : NOTHING}
-      />
+      <InvitationCard invitations={invitations} plans={plans} draft={draft} />
     </>
   )
   return await showPage(c, facts, content)

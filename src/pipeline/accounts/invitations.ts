@@ -1,24 +1,25 @@
 import { hashLinkToken, makeLinkToken } from "../../crypto/link-token.ts"
 import type { Env } from "../../env.ts"
 import { newId } from "../../ids.ts"
-import { sendMail } from "../../mail/send.ts"
 import { invitationMail } from "../../mail/templates.ts"
 import { directoryOf } from "../../storage/database.ts"
 import * as stored from "../../storage/invitations.ts"
 import type { Invitation } from "../../storage/schema/users.ts"
 import { findUserByEmail } from "../../storage/users.ts"
+import { sendLimited } from "./limited-mail.ts"
+import type { MailOutcome } from "./limited-mail.ts"
 
 const LIFE_MS = 7 * 24 * 3_600_000
 
 /**
- * Invites an email to sign up, for a week; an invitation that it has becomes void. Mails the link
- * and answers it; null where a user has the email already.
+ * Invites an email to sign up, for a week; an invitation that it has becomes void. Mails the link, and
+ * answers the link and the outcome of the mail; null where a user has the email already.
  */
 export async function inviteUser(
   env: Env,
   origin: string,
   wanted: { email: string; plan: string },
-): Promise<{ invitation: Invitation; link: string } | null> {
+): Promise<{ invitation: Invitation; link: string; mail: MailOutcome } | null> {
   const database = directoryOf(env)
   const email = wanted.email.toLowerCase()
   const user = await findUserByEmail(database, email)
@@ -35,8 +36,8 @@ export async function inviteUser(
   }
   await stored.storeInvitation(database, invitation)
   const link = `${origin}/sign-up?invitation=${token}`
-  await sendMail(env, invitationMail({ to: email, link }))
-  return { invitation, link }
+  const mail = await sendLimited(env, "invitation", invitationMail({ to: email, link }))
+  return { invitation, link, mail }
 }
 
 /** The invitations that nobody took up yet, the newest first; those that expired are removed. */

@@ -16,6 +16,7 @@ import {
   removeExpired,
 } from "../../storage/job-removal.ts"
 import { listUnaccepted } from "../../storage/jobs.ts"
+import { deleteOldMailCounts } from "../../storage/mail-counts.ts"
 import { listOldLookups } from "../../storage/metadata-lookups.ts"
 import { isMoving } from "../../storage/places.ts"
 import { deleteOldOutages } from "../../storage/receiver-outages.ts"
@@ -74,6 +75,7 @@ export async function sweep(
     purgeAccounts(env, directoryOf(env), now),
     removeOldTries(directoryOf(env), now - TRIES_MS_MAX),
     removeExpiredLinks(directoryOf(env), new Date(now)),
+    deleteOldMailCounts(directoryOf(env), now),
     ...databasesOf(env).flatMap((database) => [
       resendJobMessages(env, database, now),
       tickDispatchers(env, database, now),

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm"
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import { accounts } from "./accounts.ts"
 
@@ -10,20 +11,29 @@ const moments = {
 }
 
 /** People who sign in. Each has the account that was made with it. */
-export const users = sqliteTable("users", {
-  id: text("id").primaryKey(),
-  accountId: text("account_id")
-    .notNull()
-    .unique()
-    .references(() => accounts.id),
-  name: text("name").notNull(),
-  email: text("email").notNull().unique(),
-  emailVerified: integer("email_verified", { mode: "boolean" }).notNull(),
-  image: text("image"),
-  /** May do what the operator's pages do; only the operator's own token makes one. */
-  isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
-  ...moments,
-})
+export const users = sqliteTable(
+  "users",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id")
+      .notNull()
+      .unique()
+      .references(() => accounts.id),
+    name: text("name").notNull(),
+    email: text("email").notNull().unique(),
+    emailVerified: integer("email_verified", { mode: "boolean" }).notNull(),
+    /** Always null: no page shows a picture of a user. better-auth wants the column. */
+    image: text("image"),
+    /** May do what the operator's pages do; only the operator's own token makes one. */
+    isOperator: integer("is_operator", { mode: "boolean" }).notNull().default(false),
+    ...moments,
+  },
+  (table) => [
+    index("users_unconfirmed")
+      .on(table.createdAt)
+      .where(sql`email_verified = 0`),
+  ],
+)
 
 export const sessions = sqliteTable(
   "sessions",
@@ -107,6 +117,19 @@ export const invitations = sqliteTable("invitations", {
   expiresAt: integer("expires_at").notNull(),
   createdAt: integer("created_at").notNull(),
 })
+
+/** Counts of mails by address, each for an hour that began with the first mail. */
+export const mailCounts = sqliteTable(
+  "mail_counts",
+  {
+    /** Lower case, without the part of the name from a plus sign on. */
+    address: text("address").primaryKey(),
+    count: integer("count").notNull(),
+    /** The end of the hour, in milliseconds since 1970. */
+    until: integer("until").notNull(),
+  },
+  (table) => [index("mail_counts_by_end").on(table.until)],
+)
 
 export type Session = typeof sessions.$inferSelect
 export type User = typeof users.$inferSelect

@@ -28,6 +28,7 @@ const OTHERS = [
   "dead_letters",
   "invitations",
   "keys",
+  "mail_counts",
   "plans",
   "sessions",
   "sign_in_limits",

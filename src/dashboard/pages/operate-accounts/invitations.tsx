@@ -1,3 +1,5 @@
+import { MAILS_PER_HOUR } from "../../../pipeline/accounts/limited-mail.ts"
+import type { MailOutcome } from "../../../pipeline/accounts/limited-mail.ts"
 import { DEFAULT_PLAN } from "../../../plans.ts"
 import type { Invitation } from "../../../storage/schema/users.ts"
 import { Card } from "../../components/card.tsx"
@@ -8,22 +10,28 @@ import { Notice } from "../../components/notice.tsx"
 import { Table } from "../../components/table.tsx"
 import { Time } from "../../components/time.tsx"
 
-/** What the form of an invitation sent, what is wrong with it, or the link that it made. */
-export type InvitationDraft = {
-  email: string
-  plan: string
-  error: string | null
-  link: string | null
-}
+/** Values of the form of an invitation, and their fault. */
+export type InvitationDraft = { email: string; plan: string; error: string | null }
 
 /** An invitation that was just made; its link is shown only now. */
-export function NewInvitation({ email, link }: { email: string; link: string }) {
+export function NewInvitation({ email, link, mail }: MadeInvitation) {
   return (
-    <Notice tone="good">
-      <p>{email} is invited by a mail. Its link is shown only now, should the mail not arrive:</p>
+    <Notice tone={mail === "sent" ? "good" : "bad"}>
+      <p>{SENTENCES[mail](email)}</p>
       <CodeBlock label="Link of the invitation" text={link} />
     </Notice>
   )
+}
+
+export type MadeInvitation = { email: string; link: string; mail: MailOutcome }
+
+const SENTENCES: Record<MailOutcome, (email: string) => string> = {
+  sent: (email) =>
+    `${email} is invited by a mail. Its link is shown only now, should the mail not arrive:`,
+  failed: (email) =>
+    `${email} is invited, and the mail could not be sent: the log says why. Pass on the link, which is shown only now:`,
+  limited: (email) =>
+    `${email} is invited without a mail: the address had ${MAILS_PER_HOUR.invitation} mails within an hour. Pass on the link, which is shown only now:`,
 }
 
 /** Invites by email, and shows who is invited and did not come yet. */
