@@ -1,4 +1,3 @@
-import { APIError } from "better-auth/api"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { findInvitation } from "../pipeline/accounts/invitations.ts"
@@ -6,6 +5,8 @@ import { DEFAULT_PLAN } from "../plans.ts"
 import { directoryOf } from "../storage/database.ts"
 import { findInvitation as findStored } from "../storage/invitations.ts"
 import type { NewUser } from "../storage/users.ts"
+import { EMAIL_LENGTH_MAX } from "./limits.ts"
+import { emailTooLong, refusal } from "./refusal.ts"
 
 /** Who would like to have an account, and what shows that they may. */
 export type Applicant = {
@@ -24,24 +25,19 @@ export type Admission = { by: NewUser["admittedBy"]; isVerified: boolean }
  */
 export async function admit(env: Env, applicant: Applicant): Promise<Admission> {
   const { email, isVerifiedBy, invitation: token } = applicant
-  if (email.length > EMAIL_LENGTH_MAX) throw new APIError("BAD_REQUEST", TOO_LONG)
-  if (isVerifiedBy === false) throw refusal("EMAIL_NOT_VERIFIED", UNVERIFIED)
+  if (email.length > EMAIL_LENGTH_MAX) throw emailTooLong()
+  if (isVerifiedBy === false) throw refusal("FORBIDDEN", "EMAIL_NOT_VERIFIED", UNVERIFIED)
   const invitation = await findInvitationOf(env, applicant)
   if (invitation && invitation.email === email.toLowerCase()) {
     return { by: { invitationId: invitation.id }, isVerified: true }
   }
-  if (token !== undefined) throw refusal("INVITATION_VOID", VOID)
+  if (token !== undefined) throw refusal("FORBIDDEN", "INVITATION_VOID", VOID)
   const { SIGN_UP: mode } = settingsOf(env)
-  if (mode !== "open") throw refusal("SIGN_UP_CLOSED", mode === "closed" ? CLOSED : BY_INVITATION)
+  if (mode !== "open")
+    throw refusal("FORBIDDEN", "SIGN_UP_CLOSED", mode === "closed" ? CLOSED : BY_INVITATION)
   return { by: { plan: DEFAULT_PLAN }, isVerified: isVerifiedBy ?? false }
 }
 
-/** The longest address that SMTP knows (RFC 5321). */
-const EMAIL_LENGTH_MAX = 254
-const TOO_LONG = {
-  code: "EMAIL_TOO_LONG",
-  message: `An email has at most ${EMAIL_LENGTH_MAX} characters.`,
-}
 const CLOSED = "Sign-up is closed; ask the operator of this service for an account."
 const BY_INVITATION = "Sign-up is by invitation; ask the operator of this service for one."
 const VOID = "The invitation is for another email, was used, or is not valid any more."
@@ -51,8 +47,4 @@ async function findInvitationOf(env: Env, { email, isVerifiedBy, invitation: tok
   if (token !== undefined) return await findInvitation(env, token)
   if (isVerifiedBy === null) return null
   return await findStored(directoryOf(env), { email: email.toLowerCase() }, Date.now())
-}
-
-function refusal(code: string, message: string): APIError {
-  return new APIError("FORBIDDEN", { code, message })
 }

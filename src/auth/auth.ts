@@ -1,5 +1,4 @@
 import { waitUntil } from "cloudflare:workers"
-import { APIError, createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
 import { z } from "zod"
 import { settingsOf } from "../env.ts"
@@ -7,17 +6,21 @@ import type { Env } from "../env.ts"
 import { newId } from "../ids.ts"
 import { deleteAccount } from "../pipeline/accounts/deletion.ts"
 import { readSignInProviders } from "../sign-in-providers.ts"
-import { copyAccount } from "../storage/account-copies.ts"
 import { directoryOf } from "../storage/database.ts"
-import { removeUnverifiedUser, settleMailedLinks } from "../storage/users.ts"
-import { admit } from "./admission.ts"
+import { settleMailedLinks } from "../storage/unconfirmed-users.ts"
+import { confirmEmail } from "./confirmations.ts"
 import { databaseFor } from "./database.ts"
 import { databaseHooks } from "./database-hooks.ts"
+import { confirmEmailChange, requestEmailChange } from "./email-changes.ts"
+import { judgeRequests } from "./judge-requests.ts"
 import { PASSWORD_CHARACTERS } from "./limits.ts"
+import { requestConfirmation, requestReset } from "./link-requests.ts"
 import { logger } from "./logger.ts"
 import { mailsOf } from "./mails.ts"
+import type { Mails } from "./mails.ts"
 import { passwords } from "./passwords.ts"
 import { socialProvidersOf } from "./providers.ts"
+import { signUpByPassword } from "./sign-up.ts"
 
 /** Where better-auth's own routes are. */
 export const AUTH_PATH = "/api/auth"
@@ -49,7 +52,8 @@ function makeAuth(env: Env, origin: string) {
     onAPIError: { errorURL: `${origin}/sign-in` },
     database: databaseFor(env),
     databaseHooks: databaseHooks(env),
-    hooks: { before: admitFirst(env), after: tellNothingOfUser },
+    hooks: { before: judgeRequests(env, origin) },
+    plugins: [ownRoutes(env, mails)],
     advanced: {
       ...cookiesOf(origin),
       database: { generateId: newId },
@@ -59,7 +63,7 @@ function makeAuth(env: Env, origin: string) {
       disableCSRFCheck: false,
       disableOriginCheck: false,
     },
-    user: userOptions(env, mails),
+    user: userOptions(env),
     session: { expiresIn: 7 * DAY_SECONDS, updateAge: DAY_SECONDS, freshAge: 15 * 60 },
     verification: { storeIdentifier: "hashed" },
     emailAndPassword: {
@@ -69,16 +73,13 @@ function makeAuth(env: Env, origin: string) {
       password: passwords,
       requireEmailVerification: true,
       revokeSessionsOnPasswordReset: true,
-      sendResetPassword: mails.sendReset,
       // Who has the link reads the mails of the address.
       onPasswordReset: async ({ user }) => await settleMailedLinks(directoryOf(env), user.id),
-      onExistingUserSignUp: mails.tellKnownUser,
     },
     emailVerification: {
-      sendVerificationEmail: mails.sendVerification,
+      // Called at a sign-in with the right password before the email is confirmed.
+      sendVerificationEmail: async ({ user }) => await mails.confirm(user),
       sendOnSignIn: true,
-      autoSignInAfterVerification: true,
-      expiresIn: DAY_SECONDS,
     },
     // A row for each sign-in that begins would be one for whoever asks.
     account: { updateAccountOnSignIn: false, storeStateStrategy: "cookie" },
@@ -86,6 +87,19 @@ function makeAuth(env: Env, origin: string) {
     // better-auth would store a row for each path, also where it has no route.
     rateLimit: { enabled: false },
   })
+}
+
+/** Replaces four routes of better-auth by their keys, and adds the two that confirm an email. */
+function ownRoutes(env: Env, mails: Mails) {
+  const endpoints = {
+    signUpEmail: signUpByPassword(env, mails),
+    requestPasswordReset: requestReset(env, mails),
+    sendVerificationEmail: requestConfirmation(env, mails),
+    confirmEmail: confirmEmail(env),
+    changeEmail: requestEmailChange(env, mails),
+    confirmEmailChange: confirmEmailChange(env, mails),
+  }
+  return { id: "lathe", endpoints } as const
 }
 
 /** Prefixes cookies with `__Host-` over https: browsers take that name from this host alone. */
@@ -98,14 +112,13 @@ function cookiesOf(origin: string) {
   }
 }
 
-function userOptions(env: Env, mails: ReturnType<typeof mailsOf>) {
+function userOptions(env: Env) {
   return {
     additionalFields: {
       // Each user has one, which better-auth would require of who signs up.
       accountId: { type: "string", required: false, input: false },
       isOperator: { type: "boolean", required: false, input: false, defaultValue: false },
     },
-    changeEmail: { enabled: true, sendChangeEmailConfirmation: mails.sendChange },
     // By the password, or soon after sign-in; the user goes with all that its account owns.
     deleteUser: {
       enabled: true,
@@ -117,28 +130,3 @@ function userOptions(env: Env, mails: ReturnType<typeof mailsOf>) {
 }
 
 const owner = z.object({ accountId: z.string() })
-const signUp = z.object({ email: z.string(), invitation: z.string().optional() })
-
-/**
- * Refuses who may not sign up before anything is looked up, so that the answer is the same for
- * every email; a user of the email who was never verified gives way.
- */
-function admitFirst(env: Env) {
-  return createAuthMiddleware(async (c) => {
-    if (c.path !== "/sign-up/email") return
-    const { data } = signUp.safeParse(c.body)
-    const { email = "", invitation } = data ?? {}
-    await admit(env, { email, isVerifiedBy: null, invitation })
-    const removed = await removeUnverifiedUser(directoryOf(env), email.toLowerCase())
-    if (removed) await copyAccount(env, removed.accountId)
-  })
-}
-
-/**
- * Answers every sign-up alike. The user that better-auth makes up for an email that is known has
- * its fields in another order than one that was made, and the name that was sent as it was.
- */
-const tellNothingOfUser = createAuthMiddleware(async (c) => {
-  if (c.path !== "/sign-up/email" || c.context.returned instanceof APIError) return
-  return c.json({ status: true })
-})

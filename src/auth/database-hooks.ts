@@ -11,24 +11,19 @@ const NAME_LENGTH_MAX = 200
 const USER_AGENT_LENGTH_MAX = 300
 
 const owned = z.object({ accountId: z.string(), email: z.string() })
-const invited = z.object({ invitation: z.string().optional() })
 
 /** What holds for users, sessions and credentials by whatever way they are made. */
 export function databaseHooks(env: Env): NonNullable<BetterAuthOptions["databaseHooks"]> {
   return {
     user: {
       create: {
-        before: async (user, context) => {
-          const byPassword = context?.path === "/sign-up/email"
-          const { data } = invited.safeParse(byPassword ? context.body : {})
-          const admission = await admit(env, {
-            email: user.email,
-            isVerifiedBy: byPassword ? null : user.emailVerified,
-            invitation: data?.invitation,
-          })
+        before: async (user) => {
+          // Runs for users of other services alone; src/auth/sign-up.ts stores users with a password.
+          const { email, emailVerified: isVerifiedBy } = user
+          const admission = await admit(env, { email, isVerifiedBy, invitation: undefined })
           return {
             data: {
-              name: (user.name || user.email).slice(0, NAME_LENGTH_MAX),
+              name: (user.name || email).slice(0, NAME_LENGTH_MAX),
               accountId: await placeNewAccount(env),
               emailVerified: admission.isVerified,
               admittedBy: admission.by,

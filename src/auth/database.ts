@@ -15,7 +15,6 @@ const madeUser = z.object({
   name: z.string(),
   email: z.string(),
   emailVerified: z.boolean(),
-  image: z.string().nullish(),
   accountId: z.string(),
   createdAt: z.date(),
   updatedAt: z.date(),
@@ -73,13 +72,15 @@ function tokenOf(wanted: object): string | null {
 }
 
 async function createWithAccount(env: Env, data: unknown): Promise<schema.User> {
-  const { admittedBy, image, ...user } = madeUser.parse(data)
+  const { admittedBy, ...user } = madeUser.parse(data)
   const made = await createUser(directoryOf(env), {
-    user: { ...user, id: newId(), image: image ?? null, isOperator: false },
+    user: { ...user, id: newId(), image: null, isOperator: false },
+    // better-auth stores the credential of the other service.
+    passwordHash: null,
     webhookSecret: makeWebhookSecret(),
+    replaced: null,
     admittedBy,
   })
-  // better-auth answers a 403 here as it answers who signs up with an email that is known.
   if (!made) throw new APIError("FORBIDDEN", { code: "USER_EXISTS", message: "Try again." })
   await copyAccount(env, user.accountId)
   return made

@@ -1,53 +1,63 @@
-import { waitUntil } from "cloudflare:workers"
-import { z } from "zod"
 import type { Env } from "../env.ts"
-import { fromBase64Url } from "../crypto/signature.ts"
 import type { Mail } from "../mail/send.ts"
-import { changeEmailMail, knownUserMail, resetMail, verificationMail } from "../mail/templates.ts"
+import {
+  changeEmailMail,
+  knownUserMail,
+  newEmailMail,
+  resetMail,
+  signedUpAgainMail,
+  verificationMail,
+} from "../mail/templates.ts"
 import { sendLimited } from "../pipeline/accounts/limited-mail.ts"
 import type { MailPurpose } from "../pipeline/accounts/limited-mail.ts"
+import type { User } from "../storage/schema/users.ts"
+import { makeEmailLink } from "./email-links.ts"
+import type { LinkPurpose } from "./email-links.ts"
 
-type Addressee = { email: string; emailVerified: boolean }
-type Sent = { user: Addressee; token: string }
+type Addressee = Pick<User, "id" | "email">
 
-/** The mails that better-auth asks for; their links go to pages of this service. */
+export type Mails = ReturnType<typeof mailsOf>
+
+/** The mails to users about how they sign in; their links go to pages of this service. */
 export function mailsOf(env: Env, origin: string) {
+  async function send(purpose: MailPurpose, mail: Mail): Promise<void> {
+    await sendLimited(env, purpose, mail)
+  }
+  async function linkFor(user: Addressee, purpose: LinkPurpose): Promise<string> {
+    return linkTo(origin, "/verify-email", await makeEmailLink(env, user, purpose))
+  }
   return {
-    sendReset: async ({ user, token }: Sent): Promise<void> => {
-      const link = linkTo(origin, "/reset-password", token)
-      sendLater(env, "reset", resetMail({ to: user.email, link }))
+    /** Sends the link that confirms the email of a sign-up. */
+    async confirm(user: Addressee): Promise<void> {
+      const link = await linkFor(user, { purpose: "confirm" })
+      await send("confirmation", verificationMail({ to: user.email, link }))
     },
-    sendVerification: async ({ user, token }: Sent): Promise<void> => {
-      // Who was invited is asked to confirm nothing; a new email is another matter.
-      if (user.emailVerified && !changesEmail(token)) return
-      const link = linkTo(origin, "/verify-email", token)
-      sendLater(env, "confirmation", verificationMail({ to: user.email, link }))
+    /** Tells a user of a further sign-up with the same email, which changed nothing. */
+    async tellOfSignUp(user: Addressee & { emailVerified: boolean }): Promise<void> {
+      const { email: to, emailVerified } = user
+      if (emailVerified) {
+        return await send("notice", knownUserMail({ to, link: `${origin}/sign-in` }))
+      }
+      const link = await linkFor(user, { purpose: "confirm" })
+      await send("confirmation", signedUpAgainMail({ to, link }))
     },
-    sendChange: async ({ user, token, newEmail }: Sent & { newEmail: string }): Promise<void> => {
-      const link = linkTo(origin, "/verify-email", token)
-      sendLater(env, "confirmation", changeEmailMail({ to: user.email, link, newEmail }))
+    /** Sends the link that sets a password. */
+    async reset({ email: to }: Addressee, token: string): Promise<void> {
+      await send("reset", resetMail({ to, link: linkTo(origin, "/reset-password", token) }))
     },
-    tellKnownUser: async ({ user }: { user: Addressee }): Promise<void> => {
-      sendLater(env, "notice", knownUserMail({ to: user.email, link: `${origin}/sign-in` }))
+    /** Sends the link that agrees to another email, to the present address. */
+    async agree(user: Addressee, newEmail: string): Promise<void> {
+      const link = await linkFor(user, { purpose: "agree", newEmail })
+      await send("confirmation", changeEmailMail({ to: user.email, link, newEmail }))
+    },
+    /** Sends the link that confirms another email, to the new address. */
+    async change(user: Addressee, newEmail: string): Promise<void> {
+      const link = await linkFor(user, { purpose: "change", newEmail })
+      await send("confirmation", newEmailMail({ to: newEmail, link }))
     },
   }
 }
 
-/** How long an answer takes is not to tell whether a mail is sent. */
-function sendLater(env: Env, purpose: MailPurpose, mail: Mail): void {
-  waitUntil(sendLimited(env, purpose, mail))
-}
-
 function linkTo(origin: string, path: string, token: string): string {
   return `${origin}${path}?token=${encodeURIComponent(token)}`
-}
-
-const claims = z.object({ updateTo: z.string().optional() })
-
-/** Whether better-auth made a token, a JWT, to put another email in place of a user's. */
-function changesEmail(token: string): boolean {
-  const bytes = fromBase64Url(token.split(".")[1] ?? "")
-  if (!bytes) return false
-  const payload: unknown = JSON.parse(new TextDecoder().decode(bytes))
-  return claims.parse(payload).updateTo !== undefined
 }

@@ -1,18 +1,13 @@
 import type { Env } from "../env.ts"
-import { makeLinkToken } from "../crypto/link-token.ts"
 import { newId } from "../ids.ts"
 import { makeWebhookSecret } from "../pipeline/webhooks/signing.ts"
 import { DEFAULT_PLAN } from "../plans.ts"
+import { copyAccount } from "../storage/account-copies.ts"
 import { directoryOf } from "../storage/database.ts"
-import type { Database } from "../storage/database.ts"
 import type { User } from "../storage/schema/users.ts"
-import {
-  createUser,
-  findUserByEmail,
-  makeOperator,
-  removeUnverifiedUser,
-} from "../storage/users.ts"
+import { createUser, findUserByEmail, makeOperator } from "../storage/users.ts"
 import { authOf } from "./auth.ts"
+import { storeReset } from "./link-requests.ts"
 
 const LINK_LIFE_MS = 24 * 3_600_000
 
@@ -25,24 +20,17 @@ export async function appointOperator(
   origin: string,
   email: string,
 ): Promise<{ user: User; link: string }> {
-  const database = directoryOf(env)
-  const user = await findOrCreate(database, email.toLowerCase())
-  await makeOperator(database, user.id)
-  const token = makeLinkToken()
+  const user = await findOrCreate(env, email.toLowerCase())
+  await makeOperator(directoryOf(env), user.id)
   const { internalAdapter } = await authOf(env, origin).$context
-  await internalAdapter.createVerificationValue({
-    identifier: `reset-password:${token}`,
-    value: user.id,
-    expiresAt: new Date(Date.now() + LINK_LIFE_MS),
-  })
+  const token = await storeReset(internalAdapter, user.id, LINK_LIFE_MS)
   return { user, link: `${origin}/reset-password?token=${token}` }
 }
 
-async function findOrCreate(database: Database, email: string): Promise<User> {
-  // Whoever signed up with the email and never showed that it is theirs knows its password.
-  await removeUnverifiedUser(database, email)
+async function findOrCreate(env: Env, email: string): Promise<User> {
+  const database = directoryOf(env)
   const known = await findUserByEmail(database, email)
-  if (known) return known
+  if (known?.emailVerified) return known
   const now = new Date()
   const user = {
     id: newId(),
@@ -57,10 +45,14 @@ async function findOrCreate(database: Database, email: string): Promise<User> {
   }
   const made = await createUser(database, {
     user,
+    passwordHash: null,
     webhookSecret: makeWebhookSecret(),
+    // The person who signed up with the email, and never confirmed it, knows its password.
+    replaced: known,
     admittedBy: { plan: DEFAULT_PLAN },
   })
+  if (known) await copyAccount(env, known.accountId)
   const winner = made ?? (await findUserByEmail(database, email))
-  if (!winner) throw new Error("a user was neither made nor found")
+  if (!winner?.emailVerified) throw new Error("a user was neither made nor found")
   return winner
 }

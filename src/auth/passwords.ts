@@ -1,5 +1,7 @@
 import { APIError } from "better-auth/api"
 import { hashPassword, verifyPassword } from "better-auth/crypto"
+import { PASSWORD_CHARACTERS } from "./limits.ts"
+import { refusal } from "./refusal.ts"
 import { makeTurns } from "./turns.ts"
 
 /** What a hash (scrypt) is taken to cost at least: a clock may stand still while it is computed. */
@@ -21,6 +23,13 @@ export const passwords = {
   verify: async (checked: { hash: string; password: string }): Promise<boolean> => {
     return await inTurn(async () => await verifyPassword(checked))
   },
+}
+
+/** Throws a 400 for a new password that is too short or too long, with better-auth's codes. */
+export function judgeNewPassword({ length }: string): void {
+  const { min, max } = PASSWORD_CHARACTERS
+  if (length < min) throw refusal("BAD_REQUEST", "PASSWORD_TOO_SHORT", "Password too short")
+  if (length > max) throw refusal("BAD_REQUEST", "PASSWORD_TOO_LONG", "Password too long")
 }
 
 /** Waits for a time and for no other request, which may be gone by then. */

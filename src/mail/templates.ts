@@ -26,7 +26,22 @@ please confirm that ${to} is your address at Lathe:
 
 ${link}
 
-The link works for a day. If you did not ask for this, do not follow it; nothing happens then.`,
+The link works for a day, and asks for the password of the sign-up. Without that password you can choose a new one there. If you did not sign up, do not follow the link; nothing happens then.`,
+  }
+}
+
+/** To an address with an unconfirmed sign-up, after a further sign-up with the same address. */
+export function signedUpAgainMail({ to, link }: Linked): Mail {
+  return {
+    to,
+    subject: "Confirm your email address",
+    text: `Hello,
+
+somebody signed up at Lathe with ${to} again. Nothing has changed: the password of the first sign-up still counts. Confirm here that the address is yours:
+
+${link}
+
+The link works for a day, and asks for that password. If you do not know the password, or somebody else chose it, you can choose a new one there. If you did not sign up, do not follow the link; nothing happens then.`,
   }
 }
 
@@ -70,6 +85,21 @@ you asked to sign in at Lathe with ${newEmail} instead of ${to}. Follow this lin
 
 ${link}
 
-The link works for a day. If it was not you who asked, change your password.`,
+The link works for a day, where you are signed in. If it was not you who asked, change your password.`,
+  }
+}
+
+/** To the new address of a user, after the agreement at the present address. */
+export function newEmailMail({ to, link }: Linked): Mail {
+  return {
+    to,
+    subject: "Confirm your new email address",
+    text: `Hello,
+
+please confirm that you want to sign in at Lathe with ${to}:
+
+${link}
+
+The link works for a day, where you are signed in. If you did not ask for this, do not follow it; nothing happens then.`,
   }
 }

@@ -45,11 +45,14 @@ export async function markDeleted(
   return marked.length === 0 ? null : held.map(({ hash }) => hash)
 }
 
-/** Statements that remove the users of an account, those who are invited by their addresses included. */
+/** Statements that remove the users of an account, and invitations of their confirmed addresses. */
 function removalOfUsers(database: Database, accountId: string): Statement[] {
   const isTheirs = eq(users.accountId, accountId)
   const ids = database.select({ id: users.id }).from(users).where(isTheirs)
-  const emails = database.select({ email: users.email }).from(users).where(isTheirs)
+  const emails = database
+    .select({ email: users.email })
+    .from(users)
+    .where(and(isTheirs, sql`email_verified <> 0`))
   return [
     database.delete(invitations).where(inArray(invitations.email, emails)),
     database.delete(verifications).where(inArray(verifications.value, ids)),

@@ -1,25 +1,31 @@
-import { and, eq, exists, isNull, lt, ne, notExists, sql } from "drizzle-orm"
-import { firstDatabaseOf } from "../ids.ts"
+import { and, eq, exists, isNull, lt, ne, sql } from "drizzle-orm"
+import { firstDatabaseOf, newId } from "../ids.ts"
 import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
-import { accounts, keys } from "./schema/accounts.ts"
+import { accounts } from "./schema/accounts.ts"
 import { credentials, invitations, sessions, users, verifications } from "./schema/users.ts"
 import type { Session, User } from "./schema/users.ts"
+import { removalOfUnconfirmed } from "./unconfirmed-users.ts"
+import type { Unconfirmed } from "./unconfirmed-users.ts"
 
 export type NewUser = {
   user: User
+  /** Null for a user without a password. */
+  passwordHash: string | null
   webhookSecret: string
+  /** The unconfirmed user of the same email who is removed; null for none. */
+  replaced: Unconfirmed | null
   /** The plan of the account; an invitation, which is used up with the user, says it itself. */
   admittedBy: { plan: string } | { invitationId: string }
 }
 
 /**
- * Stores a user and its account, or neither; null where a user has the email already, or the
- * invitation is gone. The account is named by the email; a name that is taken stays with whom it
- * belongs to.
+ * Stores a user with its account and password, or nothing; null where a user has the email already,
+ * or the invitation is gone. The account is named by the email; a name that is taken stays with whom
+ * it belongs to. Invitations of an email that is confirmed become void.
  */
 export async function createUser(database: Database, made: NewUser): Promise<User | null> {
-  const { user, webhookSecret, admittedBy } = made
+  const { user, passwordHash, webhookSecret, replaced, admittedBy } = made
   const createdAt = user.createdAt.getTime()
   const account = {
     id: user.accountId,
@@ -34,15 +40,25 @@ export async function createUser(database: Database, made: NewUser): Promise<Use
   }
   try {
     await runBatch(database, [
+      ...(replaced ? removalOfUnconfirmed(database, [replaced]) : []),
       database.insert(accounts).values(account),
       database.insert(users).values(user),
-      database.delete(invitations).where(eq(invitations.email, user.email)),
+      ...(passwordHash === null ? [] : [insertPassword(database, user, passwordHash)]),
+      ...(user.emailVerified
+        ? [database.delete(invitations).where(eq(invitations.email, user.email))]
+        : []),
     ])
     return user
   } catch (error) {
     if (REFUSALS.test(textOf(error))) return null
     throw error
   }
+}
+
+function insertPassword(database: Database, user: User, password: string) {
+  const { id: userId, createdAt, updatedAt } = user
+  const credential = { id: newId(), userId, providerId: "credential", accountId: userId }
+  return database.insert(credentials).values({ ...credential, password, createdAt, updatedAt })
 }
 
 const REFUSALS = /UNIQUE constraint failed: users\.email|NOT NULL constraint failed: accounts\.plan/
@@ -72,6 +88,12 @@ export async function findUserByEmail(database: Database, email: string): Promis
   return user ?? null
 }
 
+/** The user of an id; null where there is none. */
+export async function findUser(database: Database, id: string): Promise<User | null> {
+  const [user] = await database.select().from(users).where(eq(users.id, id)).limit(1)
+  return user ?? null
+}
+
 /** Whether a user's account is there and not being deleted. */
 export async function hasAccount(database: Database, userId: string): Promise<boolean> {
   const rows = await database
@@ -81,32 +103,6 @@ export async function hasAccount(database: Database, userId: string): Promise<bo
     .where(and(eq(users.id, userId), isNull(accounts.deletedAt)))
     .limit(1)
   return rows.length > 0
-}
-
-/**
- * Removes the user of an email who never showed that it is theirs, and the account that was made
- * with it: whoever signs up with the email next chooses the password. One whose password is not
- * stored yet is in the making, and stays. Answers whose account may be gone.
- */
-export async function removeUnverifiedUser(
-  database: Database,
-  email: string,
-): Promise<{ accountId: string } | null> {
-  const user = await findUserByEmail(database, email)
-  if (!user || user.emailVerified) return null
-  const { id, accountId } = user
-  const hasPassword = database.select().from(credentials).where(eq(credentials.userId, id))
-  const stays = database.select().from(users).where(eq(users.accountId, accountId))
-  const ofAccount = database.select().from(keys).where(eq(keys.accountId, accountId))
-  await runBatch(database, [
-    database
-      .delete(users)
-      .where(and(eq(users.id, id), eq(users.emailVerified, false), exists(hasPassword))),
-    database
-      .delete(accounts)
-      .where(and(eq(accounts.id, accountId), notExists(stays), notExists(ofAccount))),
-  ])
-  return { accountId }
 }
 
 /** Removes the sessions of a user that have expired, which nobody else does. */
@@ -148,14 +144,6 @@ function nameFor(database: Database, { accountId, email }: Pick<User, "accountId
 /** Makes a user an operator. */
 export async function makeOperator(database: Database, userId: string): Promise<void> {
   await database.update(users).set({ isOperator: true }).where(eq(users.id, userId))
-}
-
-/** Notes that the user has followed a link that was mailed, and makes void all others. */
-export async function settleMailedLinks(database: Database, userId: string): Promise<void> {
-  await runBatch(database, [
-    database.update(users).set({ emailVerified: true }).where(eq(users.id, userId)),
-    database.delete(verifications).where(eq(verifications.value, userId)),
-  ])
 }
 
 /** Removes links that were mailed and not followed in time. */

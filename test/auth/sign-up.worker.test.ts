@@ -29,7 +29,7 @@ function signUpBody(email: string, more: Record<string, unknown> = {}) {
 }
 
 describe("open sign-up", () => {
-  it("signs in who follows the mailed link, and nobody before", async () => {
+  it("signs in who confirms the email by the mailed link, and nobody before", async () => {
     const [email, visitor] = [newEmail(), open.visitor()]
     const sent = await visitor.submit("/sign-up", { email, password: PASSWORD })
     expect([sent.status, sent.headers.get("location")]).toEqual([303, "/verify-email"])
@@ -37,8 +37,8 @@ describe("open sign-up", () => {
     const early = await visitor.submit("/sign-in", { email, password: PASSWORD })
     expect(early.status).toBe(403)
     expect(await early.text()).toContain("Confirm your email first")
-    const followed = await visitor.visit(open.linkTo(email))
-    expect(followed.headers.get("location")).toBe("/")
+    const confirmed = await visitor.confirm(open.linkTo(email))
+    expect(confirmed.headers.get("location")).toBe("/")
     expect(await visitor.isSignedIn()).toBe(true)
   })
 
@@ -65,7 +65,7 @@ describe("open sign-up", () => {
   it("answers alike for an email that is known and for a new one, and mails its owner", async () => {
     const email = newEmail()
     const first = await open.visitor().post("/sign-up/email", signUpBody(email, { name: "" }))
-    await open.visitor().visit(open.linkTo(email))
+    await open.visitor().confirm(open.linkTo(email))
     const count = open.mails.length
     const again = await open.visitor().post("/sign-up/email", signUpBody(email, { name: "" }))
     expect(again.status).toBe(first.status)
@@ -76,17 +76,34 @@ describe("open sign-up", () => {
     ])
   })
 
-  it("lets the newest sign-up of an email that was not confirmed choose the password", async () => {
-    const [email, first] = [newEmail(), open.visitor()]
+  it("changes nothing where an email signs up again within a day, and mails its owner", async () => {
+    const [email, first, second] = [newEmail(), open.visitor(), open.visitor()]
+    const earlier = await first.post("/sign-up/email", signUpBody(email))
+    const before = await findUser(email)
+    const count = open.mails.length
+    const body = signUpBody(email, { password: "what somebody else chose" })
+    const later = await second.post("/sign-up/email", body)
+    expect([later.status, await later.text()]).toEqual([earlier.status, await earlier.text()])
+    expect(await findUser(email)).toEqual(before)
+    const [mail, ...others] = open.mails.slice(count)
+    expect([mail?.to, others]).toEqual([email, []])
+    expect(mail?.text).toContain("signed up at Lathe with")
+    expect((await first.confirm(open.linkTo(email))).headers.get("location")).toBe("/")
+    const form = { email, password: "what somebody else chose" }
+    expect((await second.submit("/sign-in", form)).status).toBe(422)
+  })
+
+  it("lets another sign-up take the place of one that was not confirmed for a day", async () => {
+    const [email, first, second] = [newEmail(), open.visitor(), open.visitor()]
     await first.post("/sign-up/email", signUpBody(email, { password: "what somebody else chose" }))
     const firstLink = open.linkTo(email)
-    const second = open.visitor()
+    const longAgo = new Date(Date.now() - 25 * 3_600_000)
+    await database.update(users).set({ createdAt: longAgo }).where(eq(users.email, email))
     await second.post("/sign-up/email", signUpBody(email))
     expect(await (await first.visit(firstLink)).text()).toContain("This link was used")
-    await second.visit(open.linkTo(email))
+    expect((await first.confirm(firstLink, "what somebody else chose")).status).toBe(422)
+    await second.confirm(open.linkTo(email))
     expect(await second.isSignedIn()).toBe(true)
-    const other = await first.submit("/sign-in", { email, password: "what somebody else chose" })
-    expect(other.status).toBe(422)
     expect(await accountsOf(email)).toHaveLength(1)
   })
 
@@ -175,27 +192,42 @@ describe("closed sign-up and sign-up by invitation", () => {
     const email = newEmail()
     const visitor = open.visitor()
     await visitor.submit("/sign-up", { email, password: PASSWORD })
-    await visitor.visit(open.linkTo(email))
+    await visitor.confirm(open.linkTo(email))
     expect(await inviteUser(open.env, ORIGIN, { email, plan: "paid" })).toBeNull()
   })
 })
 
-describe("fields that are no one's to set", () => {
-  it("makes nobody an operator, and gives nobody another's account, by a body", async () => {
-    const email = newEmail()
+describe("fields of a sign-up", () => {
+  it("make nobody an operator, and give nobody another's account", async () => {
+    const [email, visitor] = [newEmail(), open.visitor()]
     const [stolen] = await database.select().from(accounts).limit(1)
     const taken = { isOperator: true, accountId: stolen?.id ?? "", emailVerified: true }
-    await open.visitor().post("/sign-up/email", signUpBody(email, taken))
-    const user = await findUser(email)
-    expect(user === null || (!user.isOperator && user.accountId !== stolen?.id)).toBe(true)
-    const visitor = open.visitor()
+    expect((await visitor.post("/sign-up/email", signUpBody(email, taken))).status).toBe(400)
+    expect(await findUser(email)).toBeNull()
     await visitor.post("/sign-up/email", signUpBody(email))
-    await visitor.visit(open.linkTo(email))
+    await visitor.confirm(open.linkTo(email))
     for (const fields of [taken, { isOperator: true }, { accountId: stolen?.id ?? "x" }]) {
       const answer = await visitor.post("/update-user", { name: "Ada", ...fields })
       expect(answer.status).toBe(404)
     }
     expect(await findUser(email)).toMatchObject({ isOperator: false, name: email })
     expect((await findUser(email))?.accountId).not.toBe(stolen?.id)
+  })
+
+  it.each([
+    ["no email", { email: "nobody" }, "INVALID_EMAIL"],
+    ["a long email", { email: `${"a".repeat(400)}@people.test` }, "EMAIL_TOO_LONG"],
+    ["no password", { password: undefined }, "VALIDATION_ERROR"],
+    ["a short password", { password: "short" }, "PASSWORD_TOO_SHORT"],
+    ["a long password", { password: "a".repeat(129) }, "PASSWORD_TOO_LONG"],
+    ["a picture", { image: "a".repeat(5000) }, "VALIDATION_ERROR"],
+    ["a long name", { name: "a".repeat(5000) }, "VALIDATION_ERROR"],
+  ])("are refused with what is wrong, and store nothing: %s", async (_, fields, code) => {
+    const email = newEmail()
+    const answer = await open.visitor().post("/sign-up/email", signUpBody(email, fields))
+    expect(answer.status).toBe(400)
+    const body = await answer.json<{ code: string; status?: boolean }>()
+    expect([body.code, body.status]).toEqual([code, undefined])
+    expect(await findUser(email)).toBeNull()
   })
 })

@@ -5,6 +5,7 @@ import { app } from "../../src/app.ts"
 import type { Env } from "../../src/env.ts"
 import type { SecretName, Settings } from "../../src/settings.ts"
 import { keepCookies, sendCookies } from "../support/cookie-jar.ts"
+import { settledDatabase } from "../support/wrapped-database.ts"
 
 export const ORIGIN = "https://lathe.test"
 export const PASSWORD = "a password of twenty-six letters"
@@ -22,13 +23,16 @@ export function makeService(settings: Partial<Record<keyof Settings | SecretName
       return new Response(null, { status: 204 })
     },
   }
-  const own = { ...settings, MAILS: z.custom<Fetcher>().parse(folder) }
+  const { DB, settle } = settledDatabase(env.DB)
+  const own = { ...settings, DB, MAILS: z.custom<Fetcher>().parse(folder) }
   const bindings = Object.assign({ ...env }, own) satisfies Env
+  /** Asks the service, and waits for its work after the answer. */
   async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     const context = createExecutionContext()
     const request = new Request(new URL(path, ORIGIN), { redirect: "manual", ...init })
     const answer = await app.fetch(request, bindings, context)
     await waitOnExecutionContext(context)
+    await settle()
     return answer
   }
   return {
@@ -64,17 +68,19 @@ function makeVisitor(ask: (path: string, init?: RequestInit) => Promise<Response
     keepCookies(jar, answer)
     return answer
   }
+  /** Sends a form of a page. */
+  async function submit(path: string, fields: Record<string, string>): Promise<Response> {
+    const body = new URLSearchParams(fields)
+    return await visit(path, { method: "POST", headers: { origin: ORIGIN }, body })
+  }
   return {
     jar,
     visit,
-    /** Sends a form of a page. */
-    submit: (path: string, fields: Record<string, string>) =>
-      visit(path, {
-        method: "POST",
-        headers: { origin: ORIGIN },
-        body: new URLSearchParams(fields),
-      }),
-    /** Asks one of better-auth's own routes. */
+    submit,
+    /** Confirms an email by the path of its link, and the password of the sign-up. */
+    confirm: async (link: string, password: string = PASSWORD) =>
+      await submit("/verify-email", { token: tokenOf(link), password }),
+    /** Asks one of the routes of sign-in. */
     post: (path: string, body: unknown) =>
       visit(`/api/auth${path}`, {
         method: "POST",
@@ -86,6 +92,11 @@ function makeVisitor(ask: (path: string, init?: RequestInit) => Promise<Response
       return (await visit("/sign-in")).status === 303
     },
   }
+}
+
+/** The token of a link that was mailed, by the path of the link. */
+export function tokenOf(link: string): string {
+  return new URL(link, ORIGIN).searchParams.get("token") ?? ""
 }
 
 let people = 0
@@ -101,6 +112,6 @@ export async function makePerson(service: Service) {
   const email = newEmail()
   const visitor = service.visitor()
   await visitor.submit("/sign-up", { email, password: PASSWORD })
-  await visitor.visit(service.linkTo(email))
+  await visitor.confirm(service.linkTo(email))
   return { email, ...visitor }
 }

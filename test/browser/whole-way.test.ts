@@ -6,7 +6,7 @@ import { skipNote } from "../support/speech.ts"
 import { openKeyedCall } from "../system/keyed-call.ts"
 import type { KeyedCall } from "../system/keyed-call.ts"
 import { mailedLink } from "../system/kept-mails.ts"
-import { LACK, takePicture } from "./browser.ts"
+import { expectAccessible, LACK, takePicture } from "./browser.ts"
 import { useStage } from "./stage.ts"
 
 const EMAIL = "grace@example.com"
@@ -29,6 +29,10 @@ describe.skipIf(LACK !== null)(`a stranger${skipNote(LACK)}`, () => {
     await page.keyboard.press("Enter")
     await page.waitForURL("/verify-email")
     await page.goto(await mailedLink(stage.service.stateDir, EMAIL))
+    await takePicture(page, "confirm-email")
+    await expectAccessible(page)
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press("Enter")
     await page.getByText("Your email is confirmed. Welcome.").waitFor()
     await takePicture(page, "first-steps")
 
@@ -62,6 +66,28 @@ describe.skipIf(LACK !== null)(`a stranger${skipNote(LACK)}`, () => {
     await page.getByText("The key is revoked").waitFor()
     expect((await call("/jobs")).status).toBe(401)
     await takePicture(page, "revoked-key")
+  })
+
+  it("takes over, by a mail, the account that somebody else prepared", async () => {
+    const email = "hedy@example.com"
+    const page = await stage.openVisit({ expected: [/^answer: 422 /] })
+    await page.goto("/sign-up")
+    await page.getByLabel("Email").fill(email)
+    await page.getByLabel("Password").fill("what somebody else chose")
+    await page.keyboard.press("Enter")
+    await page.waitForURL("/verify-email")
+
+    await page.goto(await mailedLink(stage.service.stateDir, email))
+    await page.getByLabel("Password").fill(PASSWORD)
+    await page.keyboard.press("Enter")
+    await page.getByText("This is not the password").waitFor()
+    await expectAccessible(page)
+    await takePicture(page, "choose-a-password")
+    await page.getByLabel("New password").fill(PASSWORD)
+    await page.keyboard.press("Enter")
+    await page.getByText("Your email is confirmed. Welcome.").waitFor()
+    await page.goto("/settings")
+    expect(await page.content()).toContain(email)
   })
 })
 

@@ -58,8 +58,9 @@ describe("a person who signs up", () => {
     const told = lines.filter((line) => line.includes(email))
     expect(told.join("\n")).toContain(path)
     expect(lines.join("\n")).not.toContain(new URL(link).searchParams.get("token"))
-    expect(await visitor.isSignedIn()).toBe(false)
     await visitor.visit(link)
+    expect(await visitor.isSignedIn()).toBe(false)
+    await visitor.confirm(link, PASSWORD)
     expect(await visitor.isSignedIn()).toBe(true)
     await visitor.submit("/sign-out", {})
     expect(await visitor.isSignedIn()).toBe(false)
@@ -94,7 +95,10 @@ describe("the operator", () => {
 })
 
 describe("sign-in by another service", () => {
-  async function signInByGitLab(user: { id: number; email: string; confirmed_at: string | null }) {
+  async function signInByGitLab(
+    user: { id: number; email: string; confirmed_at: string | null },
+    meanwhile?: (visitor: ReturnType<typeof makeVisitor>) => Promise<unknown>,
+  ) {
     const visitor = makeVisitor(service.origin)
     const begun = await visitor.visit("/sign-in/with/gitlab?next=/keys")
     const there = new URL(begun.headers.get("location") ?? "")
@@ -104,6 +108,7 @@ describe("sign-in by another service", () => {
     const back = new URL(there.searchParams.get("redirect_uri") ?? "")
     back.searchParams.set("code", code)
     back.searchParams.set("state", there.searchParams.get("state") ?? "")
+    await meanwhile?.(visitor)
     const answer = await visitor.visit(back.href)
     return { visitor, location: answer.headers.get("location") ?? "" }
   }
@@ -133,13 +138,25 @@ describe("sign-in by another service", () => {
     const email = "dan@people.test"
     const own = makeVisitor(service.origin)
     await own.submit("/sign-up", { email, password: PASSWORD })
-    await own.visit(await mailedLink(service.stateDir, email))
+    await own.confirm(await mailedLink(service.stateDir, email), PASSWORD)
     const claimed = await signInByGitLab({ id: 3, email, confirmed_at: null })
     expect(await claimed.visitor.isSignedIn()).toBe(false)
     const page = await claimed.visitor.visit(claimed.location)
     expect(await page.text()).toContain("signs in another way")
     const joined = await signInByGitLab({ id: 4, email, ...confirmed })
     expect(await joined.visitor.isSignedIn()).toBe(true)
+  })
+
+  it("signs nobody in instead of who has signed in meanwhile", async () => {
+    const email = "eva@people.test"
+    const own = makeVisitor(service.origin)
+    await own.submit("/sign-up", { email, password: PASSWORD })
+    await own.confirm(await mailedLink(service.stateDir, email), PASSWORD)
+    const another = { id: 5, email: "fay@people.test", ...confirmed }
+    const { visitor } = await signInByGitLab(another, async ({ submit }) => {
+      await submit("/sign-in", { email, password: PASSWORD })
+    })
+    expect(await (await visitor.visit("/settings")).text()).toContain(email)
   })
 })
 

@@ -14,13 +14,25 @@ export function makeVisitor(origin: string, headers: Record<string, string> = {}
     keepCookies(jar, answer)
     return answer
   }
+  /** Sends a form of a page. */
+  async function submit(path: string, fields: Record<string, string>): Promise<Response> {
+    return await visit(path, {
+      method: "POST",
+      headers: { origin },
+      body: new URLSearchParams(fields),
+    })
+  }
   return {
     visit,
+    submit,
     /** Values of the cookies that it has. */
     cookies: () => [...jar.values()],
-    /** Sends a form of a page. */
-    submit: (path: string, fields: Record<string, string>) =>
-      visit(path, { method: "POST", headers: { origin }, body: new URLSearchParams(fields) }),
+    /** Confirms an email by its link and the password of the sign-up. */
+    confirm: async (link: string, password: string) =>
+      await submit("/verify-email", {
+        token: new URL(link).searchParams.get("token") ?? "",
+        password,
+      }),
     /** Whether the page for sign-in leads on at once. */
     async isSignedIn(): Promise<boolean> {
       return (await visit("/sign-in")).status === 303

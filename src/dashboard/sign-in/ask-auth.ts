@@ -2,13 +2,12 @@ import type { Context } from "hono"
 import { z } from "zod"
 import { answerAuth } from "../../auth/answer.ts"
 import { AUTH_PATH } from "../../auth/auth.ts"
+import type { BodyPath } from "../../auth/bodies.ts"
 import { publicOrigin } from "../../http/request.ts"
 import type { App } from "../../http/request.ts"
 
 /** What better-auth answered: its body, or why it refuses. */
-export type AuthAnswer =
-  | { ok: true; body: unknown; hasSession: boolean }
-  | { ok: false; refusal: Refusal }
+export type AuthAnswer = { ok: true; body: unknown } | { ok: false; refusal: Refusal }
 
 export type Refusal = { status: 403 | 422 | 429; code: string; message: string }
 
@@ -29,11 +28,11 @@ const refused = z.object({
   message: z.string().default("That did not work."),
 })
 
-/** Asks one of better-auth's routes as the caller of a page; the caller gets its cookies. */
+/** Asks a route of sign-in as the caller of a page; the caller gets its cookies. */
 export async function askAuth<Known extends App>(
   c: Context<Known>,
-  path: string,
-  json?: Record<string, string | boolean>,
+  path: BodyPath,
+  json: Record<string, string | boolean>,
   own: Record<string, string> = {},
 ): Promise<AuthAnswer> {
   const origin = publicOrigin(c)
@@ -43,15 +42,16 @@ export async function askAuth<Known extends App>(
     if (value !== undefined) headers.set(name, value)
   }
   for (const [name, value] of Object.entries(own)) headers.set(name, value)
-  if (json) headers.set("content-type", "application/json")
-  const init = { headers, method: json ? "POST" : "GET", body: json ? JSON.stringify(json) : null }
+  headers.set("content-type", "application/json")
+  const init = { headers, method: "POST", body: JSON.stringify(json) }
   const request = new Request(`${origin}${AUTH_PATH}${path}`, init)
   const answer = await answerAuth(c.env, origin, request)
   if (!answer) throw new Error(`${path} is no route of better-auth that is mounted`)
-  const cookies = answer.headers.getSetCookie()
-  for (const cookie of cookies) c.header("set-cookie", cookie, { append: true })
+  for (const cookie of answer.headers.getSetCookie()) {
+    c.header("set-cookie", cookie, { append: true })
+  }
   const body: unknown = await answer.json().catch(() => null)
-  if (answer.ok) return { ok: true, body, hasSession: cookies.some(isSession) }
+  if (answer.ok) return { ok: true, body }
   return { ok: false, refusal: refusalOf(c, answer, body) }
 }
 
@@ -64,8 +64,4 @@ function refusalOf(c: Pick<Context, "header">, answer: Response, body: unknown):
   }
   if (answer.status >= 500) throw new Error(`better-auth answered with status ${answer.status}`)
   return { status: answer.status === 403 ? 403 : 422, code, message }
-}
-
-function isSession(cookie: string): boolean {
-  return /^(?:__Host-)?lathe\.session_token=[^;]/.test(cookie)
 }

@@ -37,6 +37,7 @@ const EMAIL_LENGTH_MAX = 320
 const fields = z.object({
   email: z.string().max(EMAIL_LENGTH_MAX).catch(""),
   password: z.string().catch(""),
+  newPassword: z.string().optional().catch(undefined),
   next: z.string().optional().catch(undefined),
   token: z.string().catch(""),
   invitation: z.string().optional().catch(undefined),

@@ -1,6 +1,7 @@
 import { Hono } from "hono"
 import type { App } from "../../http/request.ts"
-import { mailedLinks } from "./mailed-links.tsx"
+import { confirmations } from "./confirmations.tsx"
+import { forgottenPasswords } from "./forgotten-passwords.tsx"
 import { signIn } from "./sign-in.tsx"
 import { signUp } from "./sign-up.tsx"
 
@@ -9,4 +10,5 @@ export const signInPages = new Hono<App>()
 
 signInPages.route("/", signIn)
 signInPages.route("/", signUp)
-signInPages.route("/", mailedLinks)
+signInPages.route("/", confirmations)
+signInPages.route("/", forgottenPasswords)

@@ -15,7 +15,7 @@ const SENTENCES: Record<string, string> = {
   INVALID_TOKEN: LINK_VOID,
   TOKEN_EXPIRED: LINK_VOID,
   USER_NOT_FOUND: LINK_VOID,
-  EMAIL_NOT_VERIFIED: "Confirm your email first: follow the link in the mail that was just sent.",
+  EMAIL_NOT_VERIFIED: "Confirm your email first: follow the link in the mail that was sent to you.",
 }
 
 /** What comes back from another service by the address, and says nothing by itself. */

@@ -42,8 +42,10 @@ signIn.get("/sign-in/with/:provider", async (c) => {
   const origin = publicOrigin(c)
   const next = nextPath(c.req.query("next"), origin)
   const isKnown = isSignInProvider(provider) && provider in providersOf(c)
-  // A page of somebody else's does not begin a sign-in here.
+  // A page of another site begins no sign-in here, and no sign-in replaces a session.
   const isFromElsewhere = c.req.header("sec-fetch-site") === "cross-site"
+  const signedIn = await findSignedIn(c.env, origin, c.req.raw.headers)
+  if (signedIn) return c.redirect(next, 303)
   if (!isKnown || isFromElsewhere) return c.redirect(withNext("/sign-in", next), 303)
   const urls = { callbackURL: `${origin}${next}`, errorCallbackURL: `${origin}/sign-in` }
   const answer = await askAuth(c, "/sign-in/social", { provider, ...urls }, { origin })

@@ -27,7 +27,7 @@ signUp.get("/sign-up", async (c) => {
 signUp.post("/sign-up", async (c) => {
   const { email, password, invitation: token } = await readFields(c)
   const invited = token === undefined ? {} : { invitation: token }
-  const answer = await askAuth(c, "/sign-up/email", { name: email, email, password, ...invited })
+  const answer = await askAuth(c, "/sign-up/email", { email, password, ...invited })
   if (!answer.ok) {
     return await showForm(c, { email, refusal: answer.refusal, ...(token && { token }) })
   }

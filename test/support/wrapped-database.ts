@@ -1,0 +1,64 @@
+/** Called in place of a statement, or of a batch, with its text; runs it by `ask`. */
+type Around = (text: string, ask: () => Promise<unknown>) => Promise<unknown>
+
+type Method = (...given: unknown[]) => unknown
+
+/** A database each of whose statements and batches is run by a function of a test. */
+export function aroundStatements(database: D1Database, around: Around): D1Database {
+  function replace(owner: object, name: string, text: string): void {
+    const method = methodOf(owner, name)
+    Reflect.set(owner, name, async (...given: unknown[]) => {
+      return await around(text, async () => await method(...given))
+    })
+  }
+  function wrap(statement: D1PreparedStatement, text: string): D1PreparedStatement {
+    for (const name of ["all", "first", "raw", "run"]) replace(statement, name, text)
+    const bind = statement.bind.bind(statement)
+    return Object.assign(statement, { bind: (...values: unknown[]) => wrap(bind(...values), text) })
+  }
+  return new Proxy(database, {
+    get(known, name) {
+      if (name === "prepare") return (text: string) => wrap(known.prepare(text), text)
+      if (name !== "batch") return methodOf(known, String(name))
+      return async (some: D1PreparedStatement[]) => {
+        return await around("batch", async () => await known.batch(some))
+      }
+    },
+  })
+}
+
+function methodOf(owner: object, name: string): Method {
+  const method: unknown = Reflect.get(owner, name)
+  if (typeof method !== "function") throw new Error(`there is no method ${name}`)
+  return (...given): unknown => Reflect.apply(method, owner, given)
+}
+
+/** Turns of the event loop without a pending statement after which work counts as done. */
+const QUIET_TURNS = 20
+
+/**
+ * Watches a database, so that a test can wait for work after an answer: `waitUntil` keeps the promise of
+ * such work to itself.
+ */
+export function settledDatabase(database: D1Database): { DB: D1Database; settle: Settle } {
+  const pending = new Set<Promise<unknown>>()
+  let isQuiet = true
+  const DB = aroundStatements(database, async (_, ask) => {
+    isQuiet = false
+    const asked = ask()
+    pending.add(asked)
+    return await asked.finally(() => pending.delete(asked))
+  })
+  async function settle(): Promise<void> {
+    if (isQuiet) return
+    isQuiet = true
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet = pending.size > 0 ? 0 : quiet + 1) {
+      await Promise.allSettled(pending)
+      await scheduler.wait(1)
+    }
+  }
+  return { DB, settle }
+}
+
+/** Waits until no statement is pending; at once where none was asked since the last time. */
+type Settle = (this: void) => Promise<void>
