@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm"
+import { and, asc, eq, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { Database, Statement } from "./database.ts"
@@ -8,6 +8,21 @@ import type { User } from "./schema/users.ts"
 
 /** A user without a confirmed email, and the account of the user. */
 export type Unconfirmed = Pick<User, "id" | "accountId">
+
+/** Users without a confirmed email that were made before a moment, the oldest first. */
+export async function listUnconfirmed(
+  database: Database,
+  before: Date,
+  limit: number,
+): Promise<Unconfirmed[]> {
+  return await database
+    .select({ id: users.id, accountId: users.accountId })
+    .from(users)
+    // SQLite uses the partial index for this text, and not for a bound value.
+    .where(and(sql`email_verified = 0`, lt(users.createdAt, before)))
+    .orderBy(asc(users.createdAt))
+    .limit(limit)
+}
 
 /** Removes those of some users who are still unconfirmed, as `removalOfUnconfirmed` does. */
 export async function removeUnconfirmed(

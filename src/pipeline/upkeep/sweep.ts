@@ -29,6 +29,7 @@ import { deleteOldUsage } from "../../storage/usage.ts"
 import { removeExpiredLinks } from "../../storage/users.ts"
 import type { JobMessage } from "../dispatch/job-messages.ts"
 import { stepMoves } from "../accounts/move.ts"
+import { removeOldUnconfirmed } from "../accounts/unconfirmed.ts"
 import { cancelJob } from "../jobs/cancel.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
 import { enqueueDelivery } from "../webhooks/outbox.ts"
@@ -75,6 +76,7 @@ export async function sweep(
     purgeAccounts(env, directoryOf(env), now),
     removeOldTries(directoryOf(env), now - TRIES_MS_MAX),
     removeExpiredLinks(directoryOf(env), new Date(now)),
+    removeOldUnconfirmed(env, now),
     deleteOldMailCounts(directoryOf(env), now),
     ...databasesOf(env).flatMap((database) => [
       resendJobMessages(env, database, now),
