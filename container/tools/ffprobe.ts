@@ -2,8 +2,9 @@ import { z } from "zod"
 import type { ProbeResult } from "../../src/contract/probe.ts"
 import { RunnerError } from "../failures.ts"
 import type { TaskSandbox } from "../sandbox/sandbox.ts"
-import type { ProcessSpec } from "../sandbox/process.ts"
+import type { ProcessEnd, ProcessSpec } from "../sandbox/process.ts"
 import { startProcess } from "../sandbox/start.ts"
+import { pathIn } from "../sandbox/workspace.ts"
 import { cleanLines, selectErrorLines } from "./explain.ts"
 import { whitelistOptions } from "./ffmpeg-arguments.ts"
 import { PACKET_ARGUMENTS, readContent, readRefusal, UNKNOWN_CONTENT } from "./media-content.ts"
@@ -88,15 +89,7 @@ export async function probeFile(request: {
   if (started.pid !== null) request.onSpawn?.()
   const end = await started.finished
   request.signal.throwIfAborted()
-  if (end.cause === "spawn_failed") {
-    throw new RunnerError("internal", "ffprobe could not be started.", {
-      cause: new Error(end.spawnError ?? ""),
-    })
-  }
-  // The media may crash ffprobe, but only somebody else can send it SIGKILL.
-  if (end.cause === null && end.signal === "SIGKILL") {
-    throw new RunnerError("internal", "ffprobe was ended from outside (SIGKILL).")
-  }
+  checkEnd(end)
   const { wallMs } = end
   const lines = selectErrorLines(cleanLines(end.stderrTail, request.workspace)).map((line) =>
     line.replace(/^file:/, ""),
@@ -113,8 +106,22 @@ export async function probeFile(request: {
     return { ...ended, content, lines, reason: trimReason(reason, request.name) }
   }
   const printed = parseJson(end.stdout)
-  const content = request.readsPackets === true ? readContent(printed) : UNKNOWN_CONTENT
+  const path = request.readsPackets === true ? pathIn(request.workspace, request.name) : null
+  const content = path === null ? UNKNOWN_CONTENT : await readContent(printed, path)
   return { ...ended, content, ...readOutput(printed, request.name, lines) }
+}
+
+/** Throws where ffprobe could not be started, or was killed. */
+function checkEnd({ cause, signal, spawnError }: ProcessEnd): void {
+  if (cause === "spawn_failed") {
+    throw new RunnerError("internal", "ffprobe could not be started.", {
+      cause: new Error(spawnError ?? ""),
+    })
+  }
+  // The media may crash ffprobe, but only somebody else can send it SIGKILL.
+  if (cause === null && signal === "SIGKILL") {
+    throw new RunnerError("internal", "ffprobe was ended from outside (SIGKILL).")
+  }
 }
 
 function readOutput(printed: unknown, name: string, lines: string[]): ProbeOutcome {

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { readMovieHeader } from "./movie-header.ts"
 
 /** A stream of pictures or of sound, and whether it holds any packet; null where that is not known. */
 type StreamContent = { type: "video" | "audio"; isFilled: boolean | null }
@@ -60,13 +61,13 @@ const stream = z.looseObject({
 const shown = z.object({
   packets: z.array(packet).default([]),
   streams: z.array(stream).default([]),
-  format: z.object({ format_name: z.string(), duration: z.coerce.number().catch(0).default(0) }),
+  format: z.object({ format_name: z.string() }),
 })
 
 type Stream = z.infer<typeof stream>
 
-/** Reads what ffprobe printed of a file that it could open. */
-export function readContent(output: unknown): MediaContent {
+/** Reads what ffprobe printed of the file at a path, which it could open. */
+export async function readContent(output: unknown, path: string): Promise<MediaContent> {
   const read = shown.safeParse(output)
   if (!read.success) return UNKNOWN_CONTENT
   const { packets, streams, format } = read.data
@@ -76,8 +77,8 @@ export function readContent(output: unknown): MediaContent {
   }
   const covers = streams.filter(isCover).length
   if (media.length === 0) return { ...UNKNOWN_CONTENT, covers }
-  // An edit list may hide all that a film holds, as where it was cut behind its end.
-  const isHidden = format.format_name.startsWith("mov,") && format.duration === 0
+  const isMovie = format.format_name.startsWith("mov,")
+  const isHidden = isMovie && (await readMovieHeader(path)).isHidden
   const playing = new Set(
     packets
       // The header of an AVIF names a packet, though none was written.

@@ -17,6 +17,7 @@ import { readConcatLists } from "./length/concat-list.ts"
 import { openProgressReader } from "./progress.ts"
 import { openRunNotes } from "./run-notes.ts"
 import type { RunNotes } from "./run-notes.ts"
+import { failedWithoutFrames } from "./without-frames.ts"
 
 /** Signals of a crash, which would happen again. */
 const CRASH_SIGNALS = new Set([
@@ -54,11 +55,14 @@ type Command = {
   onDetail?: ((detail: ProgressDetail) => void) | undefined
   /** Called with each line of stderr, for what a filter says. */
   onStderrLine?: ((line: string) => void) | undefined
-  /** Called with a command that succeeded. */
+  /** Called with a command that did its work, if only by outputs that are empty. */
   onSuccess: (run: FinishedRun) => void
 }
 
-/** A command that succeeded: its words, the lines in which it complained, and notes of all it said. */
+/**
+ * A command that succeeded, or failed for want of frames alone: its words, the lines in which it
+ * complained, and notes of all it said.
+ */
 export type FinishedRun = { argv: readonly string[]; complaints: string[]; notes: RunNotes }
 
 type LimitCause = Extract<
@@ -119,10 +123,13 @@ export async function runFfmpeg(
     })
   }
   if (end.cause === "time_limit") return "time limit"
+  const noted = notes.end()
+  const lines = cleanLines(end.stderrTail, workspace)
   const failed = interpretEnd(context, command, end, oomKills)
-  if (failed) return failed
-  const complaints = selectErrorLines(cleanLines(end.stderrTail, workspace))
-  command.onSuccess({ argv: command.argv, complaints, notes: notes.end() })
+  // An empty output fails the task by a sentence of its own, whatever ffmpeg ends with.
+  const hasEnded = end.cause === null && end.signal === null
+  if (failed && !(hasEnded && failedWithoutFrames(lines, noted.hasWritten))) return failed
+  command.onSuccess({ argv: command.argv, complaints: selectErrorLines(lines), notes: noted })
   return null
 }
 

@@ -63,6 +63,7 @@ export const EMPTY_CASES: EmptyCase[] = [
   ...casesOf(COPY_PAST_END, COPIED),
   // The last group of pictures is copied, and an edit list hides all of it.
   { name: "o.mp4", line: `${PAST_END} -c copy out_1` },
+  { name: "o.mp4", line: `ffmpeg ${UNJUDGED} -ss 500 -i in_8 -c copy out_1` },
   { name: "o.mkv", line: 'ffmpeg -ss 500 -i "concat:{{in_1}}" -c copy out_1' },
   { name: "o.mp4", line: "ffmpeg -i in_1 -map 0:v -frames:v 0 out_1" },
   { name: "o.avif", line: "ffmpeg -i in_1 -vf select=0 -an -frames:v 1 -cpu-used 8 out_1" },

@@ -13,7 +13,7 @@ import type { TestService } from "./service.ts"
 const QUICK = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 5 -c:a aac"
 const PICTURE = "-f lavfi -i testsrc2=s=160x120:r=10"
 
-/** Inputs by key: two seconds of film, sound, a photo, subtitles, and films of sound that ends early. */
+/** Inputs by key: two seconds of film, sound, a photo, subtitles, films of sound that ends early, and a film of one group. */
 const MEDIA: [key: string, name: string, words: string][] = [
   ["in_1", "clip.mp4", `${PICTURE} -f lavfi -i sine=d=2 -t 2 ${QUICK}`],
   ["in_2", "tone.wav", "-f lavfi -i sine=d=2"],
@@ -22,6 +22,7 @@ const MEDIA: [key: string, name: string, words: string][] = [
   ["in_5", "film.mkv", "-i clip.mp4 -i words.srt -map 0 -map 1 -c copy"],
   ["in_6", "early.mkv", `${PICTURE} -f lavfi -i sine=d=1 -t 6 ${QUICK}`],
   ["in_7", "early.mp4", `${PICTURE} -f lavfi -i sine=d=1 -t 6 ${QUICK}`],
+  ["in_8", "long.mp4", `${PICTURE} -f lavfi -i sine=d=8 -t 8 ${QUICK} -g 100`],
 ]
 const WORDS = "1\n00:00:00,000 --> 00:00:01,900\nThe quick brown fox\n"
 
@@ -96,6 +97,8 @@ describe.concurrent("a film or a sound without a packet is no success", () => {
     ["ffmpeg -i in_1 -t 0 out_1", "o.flac", "-t 0 leaves nothing"],
     ["ffmpeg -i in_1 -frames:v 0 -an out_1", "o.mp4", "-frames:v 0 leaves nothing"],
     ["ffmpeg -i in_1 -vf scale=80:60 -ss 500 out_1", "o_%d.png", "-t, -to and -frames"],
+    ["ffmpeg -i in_1 -vf select=0 -an -v error out_1", "o.ts", 'the filter "select"'],
+    ["ffmpeg -i in_1 -vf select=0 -v error out_1", "o.gif", 'the filter "select"'],
   ])("%s (%s) says why: %s", async ([line, name, why]) => {
     expect((await run(line, { out_1: name })).error).toContain(why)
   })

@@ -16,4 +16,6 @@ export type ExplainRule = {
   /** Makes the sentence of the groups, each shortened where it is long. */
   sentence: (first: string, second: string, third: string) => string
   blame?: Blame
+  /** Whether it also matches where an encoder had no frame to be set up by. */
+  isVague?: true
 }

@@ -84,11 +84,13 @@ export const VALUE_RULES: readonly ExplainRule[] = [
     code: "invalid_option",
     pattern: /^\[(\w+)\] (.+?)\.?$/,
     next: /Error while opening encoder/,
+    isVague: true,
     sentence: (encoder, why) => `The encoder ${encoder} cannot work so: ${why}.`,
   },
   {
     code: "invalid_option",
     pattern: /Error while opening encoder/,
+    isVague: true,
     sentence: () => "An encoder cannot work with the options and frames that it was given.",
   },
   {
