@@ -28,7 +28,7 @@ export type ToolLimits = {
   cpuSeconds: number | null
   /** Open file descriptors of a tool; a tee muxer with many segments needs some dozens. */
   openFiles: number
-  /** Threads of a tool; SVT-AV1 uses 161 at 4K on many cores. */
+  /** Threads of a tool; each graph of filters and each encoder of ffmpeg has one a core or more. */
   threads: number
   /** Bytes that the tools of a workspace write, its inputs not counted. */
   workspaceBytes: number
@@ -46,7 +46,7 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   fileBytes: 4 * GIB,
   cpuSeconds: null,
   openFiles: 512,
-  threads: 512,
+  threads: Math.max(512, 32 * availableParallelism()),
   workspaceBytes: 8 * GIB,
   workspaceFiles: 5000,
   logBytes: 64 * MIB,

@@ -1,15 +1,19 @@
+import { availableParallelism } from "node:os"
+
 const CARD = "-f lavfi -i color=s=640x480:r=50"
 const LARGE = "-f lavfi -i color=s=1920x1080:r=100"
 const SAMPLES = "-f lavfi -i anullsrc"
 const DEEP = 3000
+/** What a command with some outputs takes on each core, whose stacks of 8 MB take address space. */
+const THREADS_A_CORE = 12
 
 /** What the service that is to be exhausted allows; small, so that little is wasted. */
 export const SMALL_LIMITS = {
   RUN_SECONDS_MAX: "4",
   TOOL_LOG_BYTES_MAX: String(200 * 1024),
   TOOL_FILE_BYTES_MAX: String(30_000_000),
-  TOOL_MEMORY_BYTES_MAX: String(1_200_000_000),
-  TOOL_THREADS_MAX: "100",
+  TOOL_MEMORY_BYTES_MAX: String(900_000_000 + availableParallelism() * THREADS_A_CORE * 8_400_000),
+  TOOL_THREADS_MAX: String(60 + availableParallelism() * THREADS_A_CORE),
   WORKSPACE_BYTES_MAX: String(60_000_000),
   WORKSPACE_FILES_MAX: "300",
 }
@@ -92,7 +96,7 @@ export const EXHAUSTING: Exhausting[] = [
   },
   {
     name: "more threads than it may have",
-    words: `${CARD} ${"-c:v libx264 -threads 60 -f mp4 a ".repeat(3)} -t 1 -f mp4 out_1`,
+    words: `${CARD} ${"-c:v libx264 -threads 128 -f mp4 a ".repeat(4)} -t 1 -f mp4 out_1`,
     codes: ["invalid_option", "process_limit", "out_of_memory"],
   },
   {

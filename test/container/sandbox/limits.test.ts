@@ -185,6 +185,35 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
     )
   })
 
+  test("threads share two arenas, each of which takes address space", async ({ skip }) => {
+    const source = `
+      #include <malloc.h>
+      #include <pthread.h>
+      #include <stdio.h>
+      #include <stdlib.h>
+      static pthread_barrier_t all;
+      static void *allocate(void *nothing) {
+        void *block = malloc(1000);
+        pthread_barrier_wait(&all);
+        pthread_barrier_wait(&all);
+        free(block);
+        return nothing;
+      }
+      int main() {
+        pthread_t thread;
+        pthread_barrier_init(&all, NULL, 21);
+        for (int i = 0; i < 20; i++) if (pthread_create(&thread, NULL, allocate, NULL) != 0) return 1;
+        pthread_barrier_wait(&all);
+        malloc_info(0, stderr);
+        pthread_barrier_wait(&all);
+      }`
+    const program = await compile(source, "-pthread")
+    if (program === null) return skip("there is no C compiler with malloc_info")
+    const { exitCode, stderrTail } = await run(program, "", {})
+    expect(exitCode).toBe(0)
+    expect(stderrTail.match(/<heap nr=/g)).toHaveLength(2)
+  })
+
   test("memory beyond the limit cannot be allocated", async () => {
     const words = "-f lavfi -i color=s=8000x8000:d=1 -c:v libx264 out.mp4"
     const end = await runFfmpeg(words, { memoryBytes: 1024 * MIB })
