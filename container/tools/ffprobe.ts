@@ -9,7 +9,7 @@ import { cleanLines, selectErrorLines } from "./explain.ts"
 import { whitelistOptions } from "./ffmpeg-arguments.ts"
 import { PACKET_ARGUMENTS, readContent, readRefusal, UNKNOWN_CONTENT } from "./media-content.ts"
 import type { MediaContent } from "./media-content.ts"
-import { findRefusedFormat } from "./unreadable.ts"
+import { findList, findRefusedFormat } from "./unreadable.ts"
 import { startWatched } from "../sandbox/watched-reads.ts"
 import type { WatchedFile } from "../sandbox/watched-reads.ts"
 
@@ -94,7 +94,8 @@ export async function probeFile(request: {
   const lines = selectErrorLines(cleanLines(end.stderrTail, request.workspace)).map((line) =>
     line.replace(/^file:/, ""),
   )
-  const reading = findRefusedFormat(lines) ?? lines.at(-1) ?? "it holds no media"
+  const refused = findRefusedFormat(lines) ?? (await findListOf(request, end))
+  const reading = refused ?? lines.at(-1) ?? "it holds no media"
   const reason = end.cause === "time_limit" ? timeoutReason() : reading
   const hasExited = end.cause === null && end.signal === null
   const ended = { wallMs, complaints: lines, hasExited }
@@ -109,6 +110,14 @@ export async function probeFile(request: {
   const path = request.readsPackets === true ? pathIn(request.workspace, request.name) : null
   const content = path === null ? UNKNOWN_CONTENT : await readContent(printed, path)
   return { ...ended, content, ...readOutput(printed, request.name, lines) }
+}
+
+/** Why a file that ffprobe could not read is a list; null where it could, or is none. */
+async function findListOf(
+  { workspace, name }: { workspace: string; name: string },
+  { exitCode }: ProcessEnd,
+): Promise<string | null> {
+  return exitCode === 0 ? null : await findList(pathIn(workspace, name))
 }
 
 /** Throws where ffprobe could not be started, or was killed. */

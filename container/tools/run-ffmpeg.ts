@@ -8,6 +8,7 @@ import type { TaskFailure } from "../failures.ts"
 import type { ProcessEnd, TerminationCause } from "../sandbox/process.ts"
 import type { TaskSandbox } from "../sandbox/sandbox.ts"
 import { startProcess } from "../sandbox/start.ts"
+import { pathIn } from "../sandbox/workspace.ts"
 import type { ToolLimits } from "../settings.ts"
 import { atCommand, cleanLines, selectErrorLines, explain } from "./explain.ts"
 import type { CommandPosition } from "./explain.ts"
@@ -17,6 +18,7 @@ import { readConcatLists } from "./length/concat-list.ts"
 import { openProgressReader } from "./progress.ts"
 import { openRunNotes } from "./run-notes.ts"
 import type { RunNotes } from "./run-notes.ts"
+import { findList, refusedInput } from "./unreadable.ts"
 import { failedWithoutFrames } from "./without-frames.ts"
 
 /** Signals of a crash, which would happen again. */
@@ -128,8 +130,26 @@ export async function runFfmpeg(
   const failed = interpretEnd(context, command, end, oomKills)
   // An empty output fails the task by a sentence of its own, whatever ffmpeg ends with.
   const hasEnded = end.cause === null && end.signal === null
-  if (failed && !(hasEnded && failedWithoutFrames(lines, noted.hasWritten))) return failed
+  if (failed && !(hasEnded && failedWithoutFrames(lines, noted.hasWritten))) {
+    return (await findListInput(context, command, failed)) ?? failed
+  }
   command.onSuccess({ argv: command.argv, complaints: selectErrorLines(lines), notes: noted })
+  return null
+}
+
+/** The failure of a command whose input is a list, which ffmpeg took for damaged media. */
+async function findListInput(
+  { order, workspace }: FfmpegContext,
+  { argv, position }: Command,
+  { failure }: TaskFailure,
+): Promise<TaskFailure | null> {
+  if (failure.code !== "invalid_input") return null
+  for (const { name } of order.inputs.filter((input) => argv.includes(input.name))) {
+    const why = await findList(pathIn(workspace, name))
+    if (why !== null) {
+      return callerFailure("invalid_input", atCommand(position, refusedInput(why)), failure.lines)
+    }
+  }
   return null
 }
 
