@@ -13,7 +13,7 @@ const SUITES: Record<string, string> = { Debian: SUITE, "Debian-Security": `${SU
 export type DebianSource = AsyncDisposable & {
   /** The newest version of the source of ffmpeg. */
   version: string
-  /** Unpacks it, with Debian's patches, into a folder. */
+  /** Unpacks it, with Debian's patches and the project's, into a folder. */
   unpackInto(folder: string): Promise<void>
 }
 
@@ -105,4 +105,25 @@ async function unpack(fetched: string, target: string): Promise<void> {
   const apply = `test ! -e series || grep -v '^#' series | while read -r name _; do
     test -z "$name" || patch -p1 -d ../.. <"$name" || exit 1; done`
   await run("sh", ["-c", `test ! -d "$1" || { cd "$1" && ${apply}; }`, "sh", patches])
+  await applyOwnPatches(target)
+}
+
+/** Applies the patches of this folder to a source, but those that it has already. */
+export async function applyOwnPatches(target: string): Promise<void> {
+  const names = (await readdir(import.meta.dirname)).filter((name) => name.endsWith(".patch"))
+  for (const name of names.toSorted()) {
+    const words = [
+      "-p1",
+      "--force",
+      "--directory",
+      target,
+      "--input",
+      join(import.meta.dirname, name),
+    ]
+    const isThere = await run("patch", ["--dry-run", "--reverse", ...words]).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) await run("patch", words)
+  }
 }

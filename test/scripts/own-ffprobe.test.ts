@@ -4,12 +4,13 @@ import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { listNames } from "../../scripts/ffmpeg/differences.ts"
-import { hasOwnFfmpeg, mediaTools } from "../../scripts/local/media-tools.ts"
+import { mediaTools } from "../../scripts/local/media-tools.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { ffmpegBuildOf } from "../support/ffmpeg-builds.ts"
 
 const run = promisify(execFile)
-const { ffmpeg, ffprobe } = mediaTools({})
-const LACK = hasOwnFfmpeg() ? "" : ": none was built here"
+const { ffmpeg, ffprobe } = mediaTools()
+const LACK = ffmpegBuildOf(ffmpeg).isOwn ? "" : ": another is used here"
 
 const PICTURES = "-f lavfi -i testsrc2=size=352x288:rate=25:duration=0.4"
 const SOUND = "-f lavfi -i sine=frequency=440:duration=0.4"

@@ -1,0 +1,38 @@
+import { execFileSync } from "node:child_process"
+
+/** What of ffmpeg differs by its build, as far as tests depend on it. */
+export type FfmpegBuild = {
+  name: string
+  /** Whether it is the project's own, which the image has. */
+  isOwn: boolean
+  /** Whether every attack that is not marked as unproven was seen to work on it. */
+  isMeasured: boolean
+  /** Groups of ATTACKS that it cannot do, since it has no code for them. */
+  cannot: readonly string[]
+}
+
+/** The builds that tests run on; another one is taken for a build of which nothing is known. */
+const BUILDS: readonly (FfmpegBuild & { banner: RegExp })[] = [
+  {
+    name: "Debian 12's",
+    banner: /^ffmpeg version 5\.1\./,
+    isOwn: false,
+    isMeasured: true,
+    cannot: [],
+  },
+  {
+    name: "the project's own",
+    banner: /^ffmpeg version 7\.1\.[^]* --disable-network /,
+    isOwn: true,
+    isMeasured: false,
+    cannot: ["calling somebody", "running code"],
+  },
+]
+
+const OTHER: FfmpegBuild = { name: "another", isOwn: false, isMeasured: false, cannot: [] }
+
+/** The build of a program. */
+export function ffmpegBuildOf(program: string): FfmpegBuild {
+  const banner = execFileSync(program, ["-version"], { encoding: "utf8" })
+  return BUILDS.find((each) => each.banner.test(banner)) ?? OTHER
+}
