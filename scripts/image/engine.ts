@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
-import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
+import { userCacheFolder } from "../local/user-cache.ts"
 import { docker } from "./docker.ts"
 
 /** A Docker engine that this process can use until it is disposed of. */
@@ -22,7 +22,7 @@ export async function findEngine(): Promise<Engine | string> {
   if (!existsSync(LAB)) return "no Docker engine answers (`docker info`)"
   if (process.getuid?.() !== 0) return "no Docker engine answers, and only root can start one here"
   console.error("Starting a Docker engine, which takes some minutes the first time ...")
-  const folder = process.env["LAB"] ?? join(cacheFolder(), "container-lab")
+  const folder = process.env["LAB"] ?? join(userCacheFolder(), "container-lab")
   const before = runningPid(folder)
   const stdout = await bringUp()
   for (const [, name, value] of stdout.matchAll(/(\w+)=(\S+)/g)) {
@@ -64,8 +64,4 @@ function runningPid(folder: string): number | null {
   } catch {
     return null
   }
-}
-
-function cacheFolder(): string {
-  return process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache")
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { delimiter, dirname, join, resolve } from "node:path"
 import { isOpenToAll } from "../../container/sandbox/paths.ts"
 
 /** Where `npm run setup -- --ffmpeg` builds an ffmpeg of the project's own. */
@@ -34,7 +34,19 @@ export function hasOwnFfmpeg(folder: string = OWN_FFMPEG_FOLDER): boolean {
   return process.getuid?.() !== 0 || paths.every((path) => isOpenToAll(path))
 }
 
-function ownTools(folder: string): MediaTools {
+/** The variables by which this process, and all that it starts, does work with a build. */
+export function environmentOf(folder: string): Record<string, string> {
+  const { ffmpeg, ffprobe, fetchFfmpeg } = ownTools(folder)
+  return {
+    PATH: [dirname(ffmpeg), process.env["PATH"] ?? ""].join(delimiter),
+    FFMPEG_PATH: ffmpeg,
+    FFPROBE_PATH: ffprobe,
+    FETCH_FFMPEG_PATH: fetchFfmpeg,
+  }
+}
+
+/** The paths of the programs of a build. */
+export function ownTools(folder: string): MediaTools {
   const [ffmpeg = "", ffprobe = "", fetchFfmpeg = ""] = PROGRAMS.map((name) => {
     return join(folder, "bin", name)
   })

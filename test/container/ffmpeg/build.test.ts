@@ -1,43 +1,17 @@
 import { existsSync } from "node:fs"
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
 import { build, hashOfOptions } from "../../../container/ffmpeg/build.ts"
-import type { DebianSource } from "../../../container/ffmpeg/debian-source.ts"
 import { makeTempFolder } from "../../../scripts/local/temp-folder.ts"
+import { CONFIGURE, sourceWith } from "../../support/ffmpeg-source.ts"
 
 const PROGRAMS = ["ffmpeg", "ffprobe", "fetch-ffmpeg"]
 const NEEDED = ["/usr/bin/apt-cache", "/usr/bin/gcc", "/usr/bin/make"]
 const missing = NEEDED.filter((path) => !existsSync(path))
 const LACK = missing.length === 0 ? "" : `: ${missing.join(", ")} is not here`
-
-/** Its programs print the words that it is configured with, and the lists as they are when one is made. */
-const CONFIGURE = String.raw`#!/bin/sh
-printf '%s\n' "$@" >words
-mkdir libavcodec libavformat libavfilter libavdevice
-printf '    &ff_%s,\n' a_encoder a_decoder liba_decoder libdav1d_decoder >libavcodec/codec_list.c
-echo '    &ff_a_muxer,' >libavformat/muxer_list.c
-echo '    &ff_a_filter,' >libavfilter/filter_list.c
-echo '    &ff_a_demuxer,' >libavdevice/indev_list.c
-cat >Makefile <<'END'
-ffmpeg ffprobe:
-	echo "#include <stdio.h>" >$@.c
-	echo "int main(void) { puts(\"$$(cat words */*_list.c | tr -d '\n')\"); return 0; }" >>$@.c
-	cc -o $@ $@.c
-END
-`
-
-function sourceWith(configure: string): DebianSource {
-  return {
-    version: "7:7.1.5-0+deb13u1",
-    unpackInto: async (folder) => {
-      await writeFile(join(folder, "configure"), configure, { mode: 0o755 })
-    },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  }
-}
 
 test.skipIf(LACK !== "")(`a build leaves programs, and what it was made of${LACK}`, async () => {
   await using folder = await makeTempFolder("build")
