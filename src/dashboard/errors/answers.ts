@@ -154,7 +154,7 @@ export const ANSWERS: Record<ProblemCode, Answer> = {
   },
   too_complex: {
     means:
-      "The body holds more values, its commands more words, filters, options and labels, or a graph more filters or inputs and outputs, than the service judges: judging it would keep other callers waiting. The status is 422 in the Job form too.",
+      "The body holds more values, its commands more words, filters, options, labels and quotes, or a graph more filters or inputs and outputs, than the service judges: judging it would keep other callers waiting. The status is 422 in the Job form too.",
     remedy: "`details` names the field and its limit. Split the work into several requests.",
     message:
       "a graph of 1200 filters is too large; expected at most 1000, so split the work into several commands",

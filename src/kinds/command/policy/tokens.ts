@@ -5,10 +5,16 @@ const SPACES = /[ \n\t\r]/
  * as it is, single quotes take everything, white space around is dropped unless it is taken so.
  */
 export function readToken(text: string, from: number, ends: string): { token: string; at: number } {
+  const plain = plainRun(ends)
   let at = skipSpaces(text, from)
   let token = ""
   let kept = 0
   while (at < text.length && !ends.includes(text.charAt(at))) {
+    plain.lastIndex = at
+    const run = plain.exec(text)?.[0] ?? ""
+    token += run
+    at += run.length
+    if (run !== "") continue
     const character = text.charAt(at)
     at += 1
     if (character === "\\" && at < text.length) {
@@ -25,6 +31,17 @@ export function readToken(text: string, from: number, ends: string): { token: st
     }
   }
   return { token: withoutSpacesBehind(token, kept), at }
+}
+
+const runs = new Map<string, RegExp>()
+
+/** Makes a pattern of the characters that stand for themselves, up to a quote, a backslash or one of `ends`. */
+function plainRun(ends: string): RegExp {
+  const known = runs.get(ends)
+  if (known) return known
+  const made = new RegExp(`[^'\\\\${ends.replace(/[\]^\\-]/g, "\\$&")}]*`, "y")
+  runs.set(ends, made)
+  return made
 }
 
 /** A text without the white space at its end, but never shorter than `kept`. */
