@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { delimiter, dirname, join, resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { isOpenToAll } from "../../container/sandbox/paths.ts"
 
 /** Where `npm run setup -- --ffmpeg` builds an ffmpeg of the project's own. */
@@ -34,11 +34,13 @@ export function hasOwnFfmpeg(folder: string = OWN_FFMPEG_FOLDER): boolean {
   return process.getuid?.() !== 0 || paths.every((path) => isOpenToAll(path))
 }
 
-/** The variables by which this process, and all that it starts, does work with a build. */
+/**
+ * The variables by which services and runners of this process do work with a build. What looks at their
+ * work, and programs of attacks, stay the system's: the build has no network.
+ */
 export function environmentOf(folder: string): Record<string, string> {
   const { ffmpeg, ffprobe, fetchFfmpeg } = ownTools(folder)
   return {
-    PATH: [dirname(ffmpeg), process.env["PATH"] ?? ""].join(delimiter),
     FFMPEG_PATH: ffmpeg,
     FFPROBE_PATH: ffprobe,
     FETCH_FFMPEG_PATH: fetchFfmpeg,

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { mediaTools } from "../../scripts/local/media-tools.ts"
 import { substitute } from "../../src/contract/tasks/command.ts"
 import { inputName } from "../../src/contract/task.ts"
 import { bring, isLight, outputsOf } from "../corpus/attack.ts"
@@ -15,7 +16,7 @@ import { makeMarker, openCanaries } from "../corpus/canaries.ts"
 import type { Evidence } from "../corpus/canaries.ts"
 import { ffmpegBuildOf } from "../support/ffmpeg-builds.ts"
 
-const FFMPEG = "ffmpeg"
+const FFMPEG = mediaTools().ffmpeg
 const RUN_MS_MAX = 25_000
 
 const build = ffmpegBuildOf(FFMPEG)
