@@ -9,6 +9,8 @@ export type FfmpegBuild = {
   isMeasured: boolean
   /** Groups of ATTACKS that it cannot do, since it has no code for them. */
   cannot: readonly string[]
+  /** Whether an option turns a film that is copied; before version 6 metadata of its stream do. */
+  turnsByOption: boolean
 }
 
 /** The builds that tests run on; another one is taken for a build of which nothing is known. */
@@ -19,6 +21,7 @@ const BUILDS: readonly (FfmpegBuild & { banner: RegExp })[] = [
     isOwn: false,
     isMeasured: true,
     cannot: [],
+    turnsByOption: false,
   },
   {
     name: "the project's own",
@@ -26,13 +29,22 @@ const BUILDS: readonly (FfmpegBuild & { banner: RegExp })[] = [
     isOwn: true,
     isMeasured: false,
     cannot: ["calling somebody", "running code"],
+    turnsByOption: true,
   },
 ]
 
-const OTHER: FfmpegBuild = { name: "another", isOwn: false, isMeasured: false, cannot: [] }
+const OTHER = { name: "another", isOwn: false, isMeasured: false, cannot: [] }
 
 /** The build of a program. */
 export function ffmpegBuildOf(program: string): FfmpegBuild {
   const banner = execFileSync(program, ["-version"], { encoding: "utf8" })
-  return BUILDS.find((each) => each.banner.test(banner)) ?? OTHER
+  const turnsByOption = !/^ffmpeg version [0-5]\./.test(banner)
+  return BUILDS.find((each) => each.banner.test(banner)) ?? { ...OTHER, turnsByOption }
+}
+
+/** Words that copy a film and say that it is shown turned, clockwise by degrees. */
+export function turning({ turnsByOption }: FfmpegBuild, input: string, degrees: number): string {
+  return turnsByOption
+    ? `-display_rotation -${degrees} -i ${input} -c copy`
+    : `-i ${input} -c copy -metadata:s:v:0 rotate=${360 - degrees}`
 }

@@ -1,15 +1,13 @@
-import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { mediaTools } from "../../scripts/local/media-tools.ts"
+import { ffmpegBuildOf, turning } from "../support/ffmpeg-builds.ts"
 import { openKeyedCall } from "./keyed-call.ts"
 import { startService } from "./service.ts"
 import type { TestService } from "./service.ts"
 
-/** Before version 6 a turn is written as metadata of a stream. */
-const VERSION = execFileSync(mediaTools().ffmpeg, ["-version"], { encoding: "utf8" })
-const KNOWS_ROTATION = !/^ffmpeg version [0-5]\./.test(VERSION)
+const build = ffmpegBuildOf(mediaTools().ffmpeg)
 const PICTURE = "-f lavfi -i testsrc2=size=64x36:rate=10:d=1"
 const CODING = "-c:v libx264 -preset ultrafast -g 10"
 
@@ -127,9 +125,7 @@ describe("the picture of an output", () => {
     const { made, ofJob, file } = await make(
       "turned.mp4",
       `${PICTURE} ${CODING} upright.mp4`,
-      KNOWS_ROTATION
-        ? `-display_rotation -${rotation} -i upright.mp4 -c copy {{out_1}}`
-        : `-i upright.mp4 -c copy -metadata:s:v:0 rotate=${360 - rotation} {{out_1}}`,
+      `${turning(build, "upright.mp4", rotation)} {{out_1}}`,
     )
     expect(made).toMatchObject({ width, height, rotation })
     expect(ofJob).toMatchObject({ resolution: `${width}x${height}` })

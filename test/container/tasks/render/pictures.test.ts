@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { ffmpegBuildOf, turning } from "../../../support/ffmpeg-builds.ts"
 import {
   colourAt,
   FILM,
@@ -22,11 +23,11 @@ afterAll(() => lab[Symbol.asyncDispose]())
 
 describe("a picture is shown as it was", () => {
   test.for<[string, number, number, number]>([
-    ["a quarter turn", 90, 32, 96],
-    ["three quarters", 270, 32, 32],
+    ["a quarter turn", 270, 32, 96],
+    ["three quarters", 90, 32, 32],
   ])("after %s", async ([, rotate, x, y]) => {
     const plain = await lab.make("halves.mp4", `${HALVES} ${QUICK}`)
-    const words = `-i ${plain} -c copy -metadata:s:v rotate=${rotate}`
+    const words = turning(ffmpegBuildOf("ffmpeg"), plain, rotate)
     const { path, video } = await renderOne(lab, `turned-${rotate}.mp4`, words)
     expect(video).toMatchObject({ width: 64, height: 128 })
     expect(video?.side_data_list).toBeUndefined()
