@@ -74,9 +74,9 @@ export async function openQualityLab({
     const words = ["-v", "error", "-show_entries", entries, "-of", form, name]
     return (await run("ffprobe", words, { cwd: workspace })).stdout.trim()
   }
-  async function make(name: string, words: string): Promise<string> {
+  async function make(name: string, words: string, tool = "ffmpeg"): Promise<string> {
     const argv = ["-v", "error", "-nostdin", "-y", ...words.trim().split(/\s+/), name]
-    await run("ffmpeg", argv, { cwd: workspace })
+    await run(tool, argv, { cwd: workspace })
     return name
   }
   return {
@@ -95,7 +95,9 @@ export async function openQualityLab({
       const gop = Math.round((2 * rate[0]) / rate[1])
       const graph = `-filter_complex [0:${videoStream}]${filters}[v] -map [v] -map 0:a:${sound}?`
       const keyframes = `-g ${gop} -keyint_min ${gop} -sc_threshold 0`
-      await make(name, `-noautorotate -i ${source} ${graph} ${words} ${keyframes}`)
+      // By the build that compares: filters of another one differ by some values.
+      const line = `-noautorotate -i ${source} ${graph} ${words} ${keyframes}`
+      await make(name, line, read.toolPaths.ffmpeg)
       const frameRate = { frames: rate[0], seconds: rate[1] }
       return { key: name, name, filters: filters.split(","), frameRate }
     },
