@@ -74,13 +74,14 @@ export async function startService(
       announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: endpoint.announceToken },
     }),
   )
-  const starting = [startingFront, startingRunner, startingWorker] as const
+  const starting = [startingFront, startingWorker, startingRunner] as const
+  // Disposed of from the last to the first: a runner that leaves reports its runs to the Worker.
   for (const part of starting) disposeOnceStarted(started, part)
-  const [front, , worker] = await Promise.all(starting)
+  const [front, worker] = await Promise.all(starting)
   await worker.migrate()
   front.open()
   signal.throwIfAborted()
-  const clock = startSweepClock(() => worker.sweep(), config.sweepEveryMs)
+  const clock = startSweepClock((stopping) => worker.sweep(stopping), config.sweepEveryMs)
   started.defer(() => clock.stop())
   await untilHealthy({ url: `${config.origin}/v1/health` }, START_PATIENCE_MS, signal)
   const runnerHealth = { url: `${originOf(endpoint)}/health`, token: endpoint.token }

@@ -1,11 +1,13 @@
 import { log } from "./log.ts"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** Calls `sweep` at once and then each `everyMs`, one call at a time, until it is stopped. */
-export function startSweepClock(
-  sweep: () => Promise<unknown>,
-  everyMs: number,
-): { stop(): Promise<void> } {
+type Sweep = (stopping: AbortSignal) => Promise<unknown>
+
+/**
+ * Calls `sweep` at once and then each `everyMs`, one call at a time, until it is stopped, which aborts
+ * the signal of the call that is under way.
+ */
+export function startSweepClock(sweep: Sweep, everyMs: number): { stop(): Promise<void> } {
   const stopping = new AbortController()
   const ended = tick(sweep, everyMs, stopping.signal)
   return {
@@ -16,15 +18,12 @@ export function startSweepClock(
   }
 }
 
-async function tick(
-  sweep: () => Promise<unknown>,
-  everyMs: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function tick(sweep: Sweep, everyMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await sweep()
+      await sweep(signal)
     } catch (error) {
+      if (signal.aborted) return
       const message = "The sweep failed and is tried again at its next time."
       log("error", "sweep.failed", { message, error: String(error) })
     }

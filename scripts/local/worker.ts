@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { mkdirSync } from "node:fs"
 import { createServer, request } from "node:http"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingMessage, RequestOptions, ServerResponse } from "node:http"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { readHosts } from "../../src/contract/user-url.ts"
@@ -27,8 +27,8 @@ export type WorkerBindings = Record<string, string> & {
 export type LocalWorker = AsyncDisposable & {
   /** Applies the migrations that were not applied yet. */
   migrate(): Promise<void>
-  /** Does what the Worker's cron does. */
-  sweep(): Promise<void>
+  /** Does what the Worker's cron does; `signal` ends the wait for it. */
+  sweep(signal?: AbortSignal): Promise<void>
 }
 
 type Handler = (incoming: IncomingMessage, answer: ServerResponse) => Promise<void>
@@ -90,10 +90,14 @@ export async function startWorker(
   )
   const running = started.move()
   return {
-    migrate: async () => await ask(sockets.control, "/migrate", JSON.stringify(runtime.migrations)),
-    async sweep() {
+    async migrate() {
+      const body = JSON.stringify(runtime.migrations)
+      await ask({ socketPath: sockets.control, path: "/migrate" }, body)
+    },
+    async sweep(signal) {
       const startedAt = notSweptSince
-      await ask(sockets.control, "/sweep", startedAt === null ? "" : String(startedAt))
+      const to = { socketPath: sockets.control, path: "/sweep", signal }
+      await ask(to, startedAt === null ? "" : String(startedAt))
       if (notSweptSince === startedAt) notSweptSince = null
     },
     [Symbol.asyncDispose]: async () => await running.disposeAsync(),
@@ -160,8 +164,11 @@ function unixAddress(path: string): string {
 }
 
 /** Asks the Worker's entrypoint for the start script; throws what it says went wrong. */
-async function ask(socketPath: string, path: string, body = ""): Promise<void> {
-  const outgoing = request({ socketPath, path, method: "POST", headers: { host: "control" } })
+async function ask(
+  to: Pick<RequestOptions, "socketPath" | "path" | "signal">,
+  body: string,
+): Promise<void> {
+  const outgoing = request({ ...to, method: "POST", headers: { host: "control" } })
   const arriving = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once("response", resolve).on("error", reject)
   })

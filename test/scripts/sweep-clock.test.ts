@@ -13,3 +13,14 @@ test("the sweep runs at once, again after a failure, and not after the stop", as
   expect(sweep).toHaveBeenCalledTimes(calls)
   expect(complaints).toHaveBeenCalledTimes(1)
 })
+
+test("a stop waits for no sweep that is under way, and complains of none", async () => {
+  const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined)
+  const clock = startSweepClock(async (stopping) => {
+    await new Promise((_, reject) => {
+      stopping.addEventListener("abort", () => reject(new Error("The wait was ended.")))
+    })
+  }, 5)
+  await clock.stop()
+  expect(complaints).not.toHaveBeenCalled()
+})

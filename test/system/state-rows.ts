@@ -17,6 +17,11 @@ export function countParts(stateDir: string): number {
   return count(stateDir, "d1", "upload_parts")
 }
 
+/** Tasks of which the runner reported that a run was interrupted. */
+export function countInterruptedTasks(stateDir: string): number {
+  return count(stateDir, "d1", "tasks where interruptions = 1")
+}
+
 /** Objects that a service's R2 has. */
 export function countObjects(stateDir: string): number {
   return count(stateDir, "r2", "_mf_objects")
