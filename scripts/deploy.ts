@@ -1,6 +1,6 @@
 import { checkEverything } from "./deploy/checks.ts"
 import type { Deployment } from "./deploy/checks.ts"
-import { deriveConfig, writeConfig } from "./deploy/config.ts"
+import { deriveConfig, settingsOfClone, writeConfig } from "./deploy/config.ts"
 import { tellOfFfmpeg } from "./deploy/ffmpeg-source.ts"
 import { parseFlags, USAGE } from "./deploy/flags.ts"
 import { opensOperatorRoutes, untilLive } from "./deploy/live.ts"
@@ -10,15 +10,20 @@ import { migrate } from "./deploy/migrate.ts"
 import { rehearse } from "./deploy/rehearsal.ts"
 import { makeResources } from "./deploy/resources.ts"
 import { planSecrets, removeSecrets } from "./deploy/secrets.ts"
-import { describeSettings } from "./deploy/settings.ts"
+import { describeSettings, warningsOfDeployment } from "./deploy/settings.ts"
 import { deployWorker } from "./deploy/upload.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { readDeploymentRecord } from "./local/deployment-record.ts"
+import { pickVariables } from "./local/environment.ts"
 import { readServiceConfig } from "./local/service-config.ts"
 
 await runScript(async () => {
   const flags = parseFlags(process.argv.slice(2))
-  const { stateDir } = readServiceConfig(process.env)
+  const { stateDir } = readServiceConfig(pickVariables(process.env, ["STATE_DIR"]))
+  if (!flags.wantsHelp) {
+    const warnings = warningsOfDeployment(process.env, settingsOfClone())
+    for (const warning of warnings) console.error(warning)
+  }
   if (flags.wantsHelp) {
     console.log(USAGE)
   } else if (flags.isRehearsal) {

@@ -27,7 +27,7 @@ export async function ensureFacts(): Promise<void> {
  * Installs whatever the service needs and lacks. Without yt-dlp it fetches nothing, without
  * faster-whisper and a model it transcribes nothing, and it does all else.
  */
-export async function ensureTools(): Promise<void> {
+async function ensureTools(): Promise<void> {
   await ensureSteps([ffmpeg, bubblewrap, launcher])
   await tryStep(ytDlp, "Lathe goes on without it, and fetches nothing from the web.")
   await ensureSpeech()

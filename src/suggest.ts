@@ -3,13 +3,17 @@ const LENGTH_MAX = 64
 
 /**
  * The name that a word was most likely to be, of those that there are; null where none is near: at
- * most a third of its letters differ, case, `-` and `_` aside.
+ * most a third of its letters differ, and no more than `editsMax`, case, `-` and `_` aside.
  */
-export function nearestName(word: string, names: Iterable<string>): string | null {
+export function nearestName(
+  word: string,
+  names: Iterable<string>,
+  editsMax = Number.POSITIVE_INFINITY,
+): string | null {
   if (word.length > LENGTH_MAX) return null
   const plain = withoutMarks(word)
   let nearest: string | null = null
-  let least = Math.max(1, Math.floor(plain.length / 3)) + 1
+  let least = Math.min(editsMax, Math.max(1, Math.floor(plain.length / 3))) + 1
   for (const name of names) {
     if (Math.abs(name.length - word.length) > least + 2) continue
     const edits = countEdits(plain, withoutMarks(name), least)

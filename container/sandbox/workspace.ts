@@ -15,6 +15,7 @@ import type { Stats } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
 import { RunnerError } from "../failures.ts"
 import { findFolderChanger } from "../folder-changer.ts"
+import { makeFolders } from "../make-folders.ts"
 import { removeTree } from "./remove-tree.ts"
 
 /** Others may enter a workspace whose name they know, but not list the folder. */
@@ -24,9 +25,16 @@ const WORKSPACE_NAME = /^[0-9a-f-]{36}\.[0-9]+$/
 /** Opens no link, and waits for no pipe. */
 const PLAIN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Makes the work folder where there is none; a sentence where somebody else may change it, else null. */
+/**
+ * Makes the work folder where there is none; a sentence where there can be none, or where somebody else
+ * may change it, else null.
+ */
 export function openWorkDir(workDir: string): string | null {
-  mkdirSync(workDir, { recursive: true, mode: WORK_DIR_MODE })
+  try {
+    makeFolders(workDir, WORK_DIR_MODE)
+  } catch (error) {
+    return `WORK_DIR cannot be used: ${String(error)}`
+  }
   const found = findFolderChanger(join(resolve(workDir), "workspace"))
   if (found === null) return null
   const { folder, changer } = found

@@ -56,15 +56,9 @@ try {
 
 function makeRoom(): string {
   const folder = join(BUILT.folder, "building")
-  try {
-    mkdirSync(folder, { recursive: true })
-    removeLeftRooms(folder)
-    return mkdtempSync(join(folder, "of-"))
-  } catch (error) {
-    const advice = "run `npm run setup` as the user whose clone this is, and start again"
-    console.error(`${folder} cannot be written: ${advice}. (${String(error)})`)
-    process.exit(1)
-  }
+  mkdirSync(folder, { recursive: true })
+  removeLeftRooms(folder)
+  return mkdtempSync(join(folder, "of-"))
 }
 
 function removeLeftRooms(folder: string): void {

@@ -1,6 +1,8 @@
 import { z } from "zod"
 import { pickVariables } from "../local/environment.ts"
+import { warningsOfUnknown } from "../local/unknown-settings.ts"
 import { FETCHABLE_MODELS } from "../../container/models/manifest.ts"
+import { didYouMean } from "../../src/suggest.ts"
 import { problemsOfSecrets, secretNames, settings } from "../../src/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40
@@ -110,6 +112,20 @@ export function mergeSettings(
   return Object.fromEntries(all.toSorted(([one], [other]) => one.localeCompare(other)))
 }
 
+/**
+ * Sentences on variables of the environment and of wrangler.toml that look like settings and are none, but
+ * for those that are problems.
+ */
+export function warningsOfDeployment(
+  environment: NodeJS.ProcessEnv,
+  fromClone: WorkerVariables,
+): string[] {
+  const others = Object.entries({ ...fromClone, ...environment }).filter(
+    ([name]) => !GUESSED_NAME.test(name),
+  )
+  return warningsOfUnknown(Object.fromEntries(others)).map((one) => `Warning: ${one}`)
+}
+
 /** The deployed values of the settings that an operator can set, as one line. */
 export function describeSettings(values: WorkerVariables): string {
   const lines = settingNames.flatMap((name) => {
@@ -145,7 +161,9 @@ function problemsOfNames(environment: NodeJS.ProcessEnv): string[] {
   const known = [...settingNames, ...secretNames, ...OF_ONE_MACHINE]
   return Object.keys(environment)
     .filter((name) => GUESSED_NAME.test(name) && !known.some((each) => each === name))
-    .map((name) => `${name} is no setting; docs/operate.md has those that there are.`)
+    .map((name) => {
+      return `${name} is no setting${didYouMean(name, known, (meant) => meant) || ";"} docs/operate.md has those that there are.`
+    })
 }
 
 function givenNames(deployed: WorkerVariables): string[] {

@@ -15,7 +15,7 @@ export function pickVariables(
  * What programs need to run, where tools are that someone has elsewhere than set-up puts them,
  * what they know, and whose users they have, which services of one machine do not share.
  */
-const TOOL_VARIABLES = [
+export const TOOL_VARIABLES = [
   "PATH",
   "HOME",
   "TMPDIR",

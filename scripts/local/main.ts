@@ -6,7 +6,8 @@ import { readServiceConfig } from "./service-config.ts"
 import { startService } from "./service.ts"
 import { stopSignal } from "./stop-signal.ts"
 import { adviseOwnFfmpeg } from "../setup/own-ffmpeg.ts"
-import { ensureFacts, ensureTools } from "../setup.ts"
+import { requireTools } from "../setup/require.ts"
+import { ensureFacts } from "../setup.ts"
 
 // The service, which scripts/start.ts imports as it is bundled.
 
@@ -14,7 +15,7 @@ const STOP_WITHIN_MS = 15_000
 
 await runScript(async () => {
   const config = readServiceConfig(process.env)
-  const tools = ensureTools().then(ensureFacts)
+  const tools = requireTools().then(ensureFacts)
   // Waits for processes, as that does, and is known from here on.
   canDieWithParent()
   await tools

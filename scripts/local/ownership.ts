@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync } from "node:fs"
+import { chmodSync, lstatSync, statSync } from "node:fs"
 import type { Stats } from "node:fs"
 import { findFolderChanger, isSticky, me } from "../../container/folder-changer.ts"
 import type { FolderChanger } from "../../container/folder-changer.ts"
@@ -73,6 +73,9 @@ export function checkFoldersAbove(path: string, name = STATE_DIR): void {
   const found = findChangerAbove(path, name)
   if (found === null) return
   const { folder, changer } = found
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new CliError(`${name.subject} cannot be used: ${folder} is no folder.`)
+  }
   throw new CliError(
     `${folder} may be changed by ${changer}, who could put another folder in the place of ${path}: ${name.choose} a folder that is only below folders of yours and of root's, or close ${folder} (chmod go-w).`,
   )

@@ -15,7 +15,7 @@ const RESTART_DELAY_MIN_MS = 200
 const RESTART_DELAY_MAX_MS = 5000
 
 /** Variables of this process that the runner sees too; no other one reaches it. */
-const PASSED_ON = [
+export const PASSED_ON = [
   "PATH",
   "LOG_LEVEL",
   "RUNNER_PLACES_MAX",

@@ -1,3 +1,4 @@
+import { isIP } from "node:net"
 import { availableParallelism } from "node:os"
 import { resolve } from "node:path"
 import { z } from "zod"
@@ -7,7 +8,7 @@ const PORT_MAX = 65_535
 
 const variables = z.object({
   PORT: z.coerce.number().int().min(1).max(PORT_MAX).default(8787),
-  HOST: z.string().min(1).default("127.0.0.1"),
+  HOST: z.string().refine(isAddress).default("127.0.0.1"),
   STATE_DIR: z.string().min(1).default(".lathe"),
   RUNNER_CAPACITY: z.coerce.number().int().positive().default(availableParallelism()),
   SWEEP_SECONDS: z.coerce.number().positive().default(60),
@@ -20,13 +21,16 @@ const variables = z.object({
 
 const expectations = {
   PORT: `a whole number from 1 to ${PORT_MAX}`,
-  HOST: "an address to listen on",
+  HOST: "an address of this machine, such as 127.0.0.1, ::1 or 0.0.0.0, or localhost",
   STATE_DIR: "a folder",
   RUNNER_CAPACITY: "a whole number above 0",
   SWEEP_SECONDS: "a number above 0",
   REFUSE_PUBLIC_HOSTS: "true or false",
   CLIENT_ADDRESS_HEADER: "the name of a header",
 }
+
+/** Names of the settings of the start script itself. */
+export const serviceSettingNames = variables.keyof().options
 
 export type ServiceConfig = {
   host: string
@@ -64,6 +68,11 @@ export function readServiceConfig(environment: NodeJS.ProcessEnv): ServiceConfig
 function describeIssue(error: z.ZodError, environment: NodeJS.ProcessEnv): string {
   const name = variables.keyof().parse(error.issues[0]?.path[0])
   return `${name} must be ${expectations[name]}, not "${environment[name]}".`
+}
+
+/** Names are refused but for the one that no name server is asked for; zones stand in no URL. */
+function isAddress(host: string): boolean {
+  return host === "localhost" || (isIP(host) !== 0 && !host.includes("%"))
 }
 
 /** An address that means "every interface" is not one to connect to. */

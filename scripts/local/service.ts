@@ -19,6 +19,7 @@ import { loadSecrets, randomText } from "./secrets.ts"
 import type { Secrets } from "./secrets.ts"
 import { openStateFolder } from "./state-folder.ts"
 import { problemsOfSettings } from "./setting-problems.ts"
+import { warningsOfUnknown } from "./unknown-settings.ts"
 import { startSweepClock } from "./sweep-clock.ts"
 import { startWorker, workerSocket } from "./worker.ts"
 import type { LocalWorker, WorkerBindings } from "./worker.ts"
@@ -125,6 +126,7 @@ function bindingsFor(
   }
   const problems = problemsOfSettings({ ...process.env, ...bindings })
   if (problems.length > 0) throw new CliError(`A setting is not right. ${problems.join(" ")}`)
+  for (const message of warningsOfUnknown(process.env)) log("warn", "setting.unknown", { message })
   return bindings
 }
 

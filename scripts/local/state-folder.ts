@@ -9,8 +9,17 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { me } from "../../container/folder-changer.ts"
+import { makeFolders } from "../../container/make-folders.ts"
 import { CliError } from "./cli-error.ts"
-import { STATE_DIR, cannotBeUsed, checkFoldersAbove, closeToOthers, setMode } from "./ownership.ts"
+import type { Stats } from "node:fs"
+import {
+  STATE_DIR,
+  cannotBeUsed,
+  checkFoldersAbove,
+  closeToOthers,
+  requireOwn,
+  setMode,
+} from "./ownership.ts"
 import { isSystemError } from "./system-error.ts"
 
 const CLOSED = 0o700
@@ -18,6 +27,11 @@ const CLOSED = 0o700
 const TOP = me === 0 ? 0o711 : CLOSED
 /** Where a runner has its workspaces. */
 const WORK = "work"
+/** Secrets, rows and media, or records of deployments: a state folder with anything else has one. */
+const PROOFS = new Set(["secrets.json", "v3", "remote"])
+/** Names that an unfinished start or a rehearsal leaves, and that a disk of its own has. */
+const HARMLESS = /^(?:lock|deploy|work|mails|sockets-.*|secrets\.json\.new|lost\+found)$/
+const NAMES_SHOWN = 3
 
 /**
  * Makes the state folder, or closes one that is there to everybody else with all that it holds, and
@@ -41,6 +55,7 @@ export function closeStateFolder(
   { mode = TOP, name = STATE_DIR } = {},
 ): string | null {
   checkFoldersAbove(path, name)
+  if (name === STATE_DIR) closeTop(path)
   if (closeToOthers(path, mode, name)?.isDirectory() !== true) return null
   const folder = realpathSync(path)
   closeContents(folder, name)
@@ -78,20 +93,37 @@ export function writeWhole(path: string, text: string): void {
 function makeFolder(path: string): string {
   checkFoldersAbove(path)
   try {
-    mkdirSync(path, { recursive: true, mode: CLOSED })
+    makeFolders(path, CLOSED)
   } catch (error) {
     if (isSystemError(error, "EEXIST")) throw new CliError(`STATE_DIR is no folder: ${path}.`)
     throw cannotBeUsed(STATE_DIR, error)
   }
-  closeToOthers(path, TOP)
+  closeTop(path)
   return realpathSync(path)
+}
+
+/** Closes the state folder itself as `closeToOthers` does, once it is certain to be one. */
+function closeTop(path: string): Stats | null {
+  if (requireOwn(path)?.isDirectory() === true) requireStateFolder(path)
+  return closeToOthers(path, TOP)
+}
+
+/** Throws a CliError where a folder holds other things than a service's, which would be closed. */
+function requireStateFolder(path: string): void {
+  const names = readdirSync(path)
+  const others = names.filter((name) => !HARMLESS.test(name))
+  if (others.length === 0 || others.some((name) => PROOFS.has(name))) return
+  const shown = others.toSorted().slice(0, NAMES_SHOWN).join(", ")
+  throw new CliError(
+    `STATE_DIR is ${path}, which holds other things than a service's (${shown}): set STATE_DIR to a folder that is new, empty or of a service.`,
+  )
 }
 
 /** The real path of an entry, where all folders on the way to it are this user's; null without it. */
 function findStateEntry(stateDir: string, ...names: string[]): string | null {
   checkFoldersAbove(stateDir)
   let path = stateDir
-  if (closeToOthers(path, TOP) === null) return null
+  if (closeTop(path) === null) return null
   for (const name of names) {
     path = join(path, name)
     if (closeToOthers(path, CLOSED) === null) return null

@@ -8,12 +8,13 @@ import { mediaTools } from "../local/media-tools.ts"
 import type { SetupStep } from "./step.ts"
 
 const advice =
-  "What ffmpeg knows is not noted: run `npm run setup` as the user whose the clone is, where `ffmpeg -h full` answers."
+  "What ffmpeg knows is not noted: run `npm run setup` as the user whose clone this is, where `ffmpeg -h full` answers."
 
 /** What the ffmpeg that work is done with knows, by which commands are judged before they run. */
 export const ffmpegFacts: SetupStep = {
   name: "notes of what ffmpeg knows",
   advice,
+  doing: "Noting what ffmpeg knows ...",
 
   async isDone() {
     const path = factsPath(mediaTools().ffmpeg)

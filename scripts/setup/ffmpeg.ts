@@ -1,10 +1,14 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
+import { CliError } from "../local/cli-error.ts"
 import { mediaTools } from "../local/media-tools.ts"
+import { isSystemError } from "../local/system-error.ts"
 import { aptInstall, canAptInstall } from "./apt.ts"
 import type { SetupStep } from "./step.ts"
 
 const MAJOR_VERSION_MIN = 5
+const VERSION = /^ff\w+ version (\S+)/
+const ANSWER_MS_MAX = 20_000
 
 const advice =
   "Lathe needs ffmpeg and ffprobe (5 or newer): install them, for example with " +
@@ -16,9 +20,10 @@ export const ffmpeg: SetupStep = {
   advice,
 
   async isDone() {
+    await requireNamedMediaTools()
     const { ffmpeg: ffmpegPath, ffprobe: ffprobePath } = mediaTools()
-    const answers = await Promise.all([ffmpegPath, ffprobePath].map(isRecent))
-    return answers.every(Boolean)
+    const problems = await Promise.all([ffmpegPath, ffprobePath].map(findProblem))
+    return problems.every((problem) => problem === null)
   },
 
   canMake: canAptInstall,
@@ -28,18 +33,35 @@ export const ffmpeg: SetupStep = {
   },
 }
 
-async function isRecent(program: string): Promise<boolean> {
+/** Throws a CliError that names the setting where one names no usable ffmpeg or ffprobe. */
+async function requireNamedMediaTools(): Promise<void> {
+  const { FFMPEG_PATH, FFPROBE_PATH, FETCH_FFMPEG_PATH } = process.env
+  for (const [name, program] of Object.entries({ FFMPEG_PATH, FFPROBE_PATH, FETCH_FFMPEG_PATH })) {
+    if (!program) continue
+    const problem = await findProblem(program)
+    if (problem === null) continue
+    const tool = name === "FFPROBE_PATH" ? "ffprobe" : "ffmpeg"
+    throw new CliError(
+      `${name} is "${program}", which ${problem}: set it to the path of an ${tool} of version ${MAJOR_VERSION_MIN} or newer, or remove it and run \`npm run setup\`.`,
+    )
+  }
+}
+
+/** The reason why a program is no usable ffmpeg or ffprobe, as a clause; null for one that is. */
+async function findProblem(program: string): Promise<string | null> {
   try {
-    const { stdout } = await promisify(execFile)(program, ["-version"])
-    return isRecentVersion(stdout)
-  } catch {
-    return false
+    const { stdout } = await promisify(execFile)(program, ["-version"], { timeout: ANSWER_MS_MAX })
+    if (isRecentVersion(stdout)) return null
+    const [, version] = VERSION.exec(stdout) ?? []
+    return version === undefined ? "is another program" : `has the version ${version}`
+  } catch (error) {
+    return isSystemError(error, "ENOENT") ? "does not exist" : "cannot be run"
   }
 }
 
 /** Whether the output of `-version` names a usable version; a build from git has no number. */
 export function isRecentVersion(banner: string): boolean {
-  const [, version] = /^ff\w+ version (\S+)/.exec(banner) ?? []
+  const [, version] = VERSION.exec(banner) ?? []
   if (version === undefined) return false
   const [, major] = /^n?(\d+)(?:\.|$)/.exec(version) ?? []
   return major === undefined || Number(major) >= MAJOR_VERSION_MIN

@@ -27,6 +27,7 @@ const advice = isLinux
 export const launcher: SetupStep = {
   name: "the sandbox's launcher",
   advice,
+  ...(!isLinux && { lack: advice }),
 
   async isDone() {
     if (!isLinux) return process.env["ALLOW_UNSANDBOXED"] === "1"

@@ -31,17 +31,20 @@ const fasterWhisper: SetupStep = {
   },
 }
 
-/** faster-whisper and the models that the settings name; what is missing is said, and left so. */
-export async function ensureSpeech(): Promise<void> {
+/**
+ * Handles faster-whisper and the models that the settings name, each a step that the service can do
+ * without: by default a step is made where it is not done.
+ */
+export async function ensureSpeech(handle: typeof tryStep = tryStep): Promise<void> {
   const lack = "Lathe goes on without it, and transcribes nothing."
-  if (!(await tryStep(fasterWhisper, lack))) return
+  if (!(await handle(fasterWhisper, lack))) return
   const { WHISPER_MODEL = "base", WHISPER_MODELS = "" } = process.env
   const { default: first, names } = readSpeechModels({ WHISPER_MODEL, WHISPER_MODELS })
   const isFolder = WHISPER_MODEL.includes("/")
   for (const name of names) {
     const step = isFolder && name === first ? modelFolder(WHISPER_MODEL) : speechModel(name)
     const affected = name === first ? "what names no other model" : "what names it"
-    await tryStep(step, `Lathe goes on without it, and does not transcribe ${affected}.`)
+    await handle(step, `Lathe goes on without it, and does not transcribe ${affected}.`)
   }
 }
 
@@ -62,9 +65,11 @@ function speechModel(name: string): SetupStep {
 }
 
 function modelFolder(folder: string): SetupStep {
+  const advice = `WHISPER_MODEL is the folder ${folder}, which has no model.bin.`
   return {
     name: `the speech model of ${folder}`,
-    advice: `WHISPER_MODEL is the folder ${folder}, which has no model.bin.`,
+    advice,
+    lack: advice,
     isDone: () => Promise.resolve(existsSync(join(folder, "model.bin"))),
     canMake: () => Promise.resolve(false),
     make: () => Promise.resolve(),

@@ -38,8 +38,12 @@ test("a rehearsal needs no account and no network, and leaves the clone clean", 
   const { exitCode, output } = await rehearse({
     LATHE_NAME: "cutter",
     RUNNER_INSTANCES: "4",
+    RETENTION_DAY: "30",
     WRANGLER_DOCKER_BIN: join(import.meta.dirname, "docker-stand-in.sh"),
   })
+  expect(output).toContain(
+    "Warning: RETENTION_DAY is no setting, and changes nothing; did you mean",
+  )
   expect(output).toContain('cutter-media-runner ("standard-4", up to 4)')
   expect(output).toContain("cutter-jobs, cutter-webhooks, cutter-jobs-dead, cutter-webhooks-dead")
   expect(output).toContain("Database: cutter brought to the newest migration")

@@ -19,11 +19,17 @@ test("a service on every interface is still reached on the loopback one", () => 
   })
 })
 
-test.each([
+test.each<[Record<string, string>, string]>([
   [{ PORT: "web" }, 'PORT must be a whole number from 1 to 65535, not "web".'],
   [{ PORT: "70000" }, 'PORT must be a whole number from 1 to 65535, not "70000".'],
   [{ RUNNER_CAPACITY: "0" }, 'RUNNER_CAPACITY must be a whole number above 0, not "0".'],
   [{ REFUSE_PUBLIC_HOSTS: "some" }, 'REFUSE_PUBLIC_HOSTS must be true or false, not "some".'],
+  ...["media.example.com", "127.0.0.1:80", "fe80::1%eth0", ""].map(
+    (host): [Record<string, string>, string] => [
+      { HOST: host },
+      `HOST must be an address of this machine, such as 127.0.0.1, ::1 or 0.0.0.0, or localhost, not "${host}".`,
+    ],
+  ),
   [
     { CLIENT_ADDRESS_HEADER: "X Real" },
     'CLIENT_ADDRESS_HEADER must be the name of a header, not "X Real".',

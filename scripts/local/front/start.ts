@@ -23,7 +23,19 @@ export async function startFront(options: FrontOptions): Promise<Front & AsyncDi
 }
 
 function cannotListen({ host, port }: FrontOptions, error: unknown): CliError {
-  const why = isSystemError(error, "EADDRINUSE") ? "something else listens there" : String(error)
-  const sentence = `Lathe cannot listen on port ${port} of ${host}: ${why}; set PORT to another one.`
+  const { why, remedy } = explain(error)
+  const sentence = `Lathe cannot listen on port ${port} of ${host}: ${why}; ${remedy}.`
   return new CliError(sentence, { cause: error })
+}
+
+function explain(error: unknown): { why: string; remedy: string } {
+  if (isSystemError(error, "EADDRINUSE")) {
+    return { why: "something else listens there", remedy: "set PORT to another one" }
+  }
+  if (isSystemError(error, "EACCES")) {
+    return { why: "this user may not", remedy: "set PORT to one above 1023" }
+  }
+  const isElsewhere = isSystemError(error, "EADDRNOTAVAIL") || isSystemError(error, "EAFNOSUPPORT")
+  const why = isElsewhere ? "this machine has no such address" : String(error)
+  return { why, remedy: "set HOST to an address of this machine" }
 }
