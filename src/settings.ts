@@ -71,6 +71,11 @@ export const settings = z.object({
   UPLOAD_IDLE_SECONDS: count.default(30),
   /** A body that brings less than this on average, over twice that time, is ended, too. */
   UPLOAD_BYTES_PER_SECOND_MIN: count.default(4096),
+  /**
+   * Bytes that the body of an upload may have; any number where it is not set. A plan of Cloudflare bounds
+   * it in front of the Worker: 100 MB for Free and Pro, 200 MB for Business.
+   */
+  UPLOAD_BODY_BYTES_MAX: count.optional(),
   /** Origins whose pages may ask the interface by scripts, by commas; none by default, `*` for all. */
   CORS_ORIGINS: corsOrigins,
   /** Where a plain runner reaches this Worker for inputs, outputs and reports. */

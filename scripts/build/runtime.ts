@@ -28,6 +28,9 @@ const ZOD = "miniflare:zod"
 /** As many as a service on one machine may have; those that it does not use cost nothing. */
 const DATABASES = ["DB", ...Array.from({ length: 7 }, (_, at) => `DB_${at + 2}`)]
 
+/** Settings of wrangler.toml that suit Cloudflare alone: its log is paid for, and its edge bounds bodies. */
+const OF_DEPLOYMENTS = new Set(["LOG_SAMPLE_RATE", "UPLOAD_BODY_BYTES_MAX"])
+
 /** What workerd is started with. */
 export type RuntimeBuild = {
   /** The configuration, as `workerd serve --binary` reads it. */
@@ -61,8 +64,11 @@ export async function buildRuntime(folder: string, counters?: Counters): Promise
     workers: [{ ...workerOptions, modules, d1Databases }],
   })
   // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
-  const { vars: variables } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
-  const names = [...Object.keys(variables), ...settingNames, ...workerSecretNames]
+  const { vars } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
+  const names = [...Object.keys(vars), ...settingNames, ...workerSecretNames]
+  const variables = Object.fromEntries(
+    Object.entries(vars).filter(([name]) => !OF_DEPLOYMENTS.has(name)),
+  )
   const [d1, rateLimit] = await Promise.all([bundleD1(counters?.database), bundleRateLimit()])
   const own = replaceRateLimits(replaceD1(captured, d1), rateLimit)
   const { config, disks } = adapt(own, names)

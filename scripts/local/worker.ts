@@ -77,8 +77,6 @@ export async function startWorker(
         PATH: process.env["PATH"] ?? "",
         TZ: "UTC",
         ...runtime.variables,
-        // What a deployment leaves out of its log costs nothing here.
-        LOG_SAMPLE_RATE: "1",
         ...bindings,
       },
       sockets,

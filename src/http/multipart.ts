@@ -1,4 +1,5 @@
 import { OTHER_PLAN } from "../contract/other-plan.ts"
+import { settingsOf } from "../env.ts"
 import { openBody } from "./body.ts"
 import type { BodyReader } from "./body.ts"
 import { publicOrigin, requirePlain } from "./request.ts"
@@ -28,12 +29,13 @@ export async function receiveMultipart(
   c: AppContext,
   openSink: (file: FilePart) => FileSink,
 ): Promise<MultipartForm> {
-  const bytesMax = c.get("limits").fileBytesMax
+  const { fileBytesMax } = c.get("limits")
+  const bytesMax = Math.min(fileBytesMax, bodyBytesMaxOf(c))
   const fields = new Map<string, string>()
   let file: FilePart | null = null
   let sink: FileSink | null = null
   let sizeBytes = 0
-  const body = bodyOf(c, bytesMax)
+  const body = bodyOf(c, fileBytesMax)
   if (!(await hasSpace(c.env, announcedBytes(c) ?? 0))) throw storageFull()
   for await (const event of readParts(c.req.header("content-type") ?? "", body)) {
     if (event.kind === "field") addField(fields, event)
@@ -53,7 +55,7 @@ export async function receiveMultipart(
     }
     if (event.kind === "bytes") {
       sizeBytes += event.bytes.byteLength
-      if (sizeBytes > bytesMax) throw tooLarge(bytesMax)
+      if (sizeBytes > fileBytesMax) throw tooLarge(fileBytesMax)
       if (sink && !(await sink.write(event.bytes))) throw storageFull()
     }
   }
@@ -78,9 +80,17 @@ function bodyOf(c: AppContext, fileBytesMax: number): BodyReader {
     throw unprocessable("content-type", message)
   }
   requirePlain(c)
-  const bytesMax = fileBytesMax + ENVELOPE_BYTES_MAX
-  if ((announcedBytes(c) ?? 0) > bytesMax) throw tooLarge(fileBytesMax)
-  const body = openBody(c, { bytesMax, tooLarge: () => tooLarge(fileBytesMax) })
+  const announced = announcedBytes(c) ?? 0
+  const planBytesMax = fileBytesMax + ENVELOPE_BYTES_MAX
+  if (announced > planBytesMax) throw tooLarge(fileBytesMax)
+  const bodyBytesMax = bodyBytesMaxOf(c)
+  if (announced > bodyBytesMax) throw bodyTooLarge(bodyBytesMax)
+  const body = openBody(c, {
+    bytesMax: Math.min(planBytesMax, bodyBytesMax),
+    tooLarge: () => {
+      return planBytesMax <= bodyBytesMax ? tooLarge(fileBytesMax) : bodyTooLarge(bodyBytesMax)
+    },
+  })
   if (!body) throw unprocessable("body", "expected a multipart body, and it is empty")
   return body
 }
@@ -99,6 +109,18 @@ function tooLarge(bytesMax: number): Problem {
   return new Problem(
     "payload_too_large",
     `A file of this account may have ${bytesMax} bytes: make it smaller, or ${OTHER_PLAN}.`,
+  )
+}
+
+/** Bytes that the body of an upload may have, whatever the plan of its account is. */
+function bodyBytesMaxOf(c: AppContext): number {
+  return settingsOf(c.env).UPLOAD_BODY_BYTES_MAX ?? Number.POSITIVE_INFINITY
+}
+
+function bodyTooLarge(bytesMax: number): Problem {
+  return new Problem(
+    "payload_too_large",
+    `The body of an upload may have ${bytesMax} bytes here: bring a larger file in by its URL, as the \`file_url\` of POST /v1/files or as an input (https:// or s3://), or ask the operator of this service for a plan of Cloudflare that takes more; \`upload_body_bytes\` of GET /v1/account has the limit.`,
   )
 }
 

@@ -119,9 +119,10 @@ export const ANSWERS: Record<ProblemCode, Answer> = {
     message: "The file is not the one that the condition names.",
   },
   payload_too_large: {
-    means: "The body has more bytes than it may have; for a file the plan says how many.",
+    means:
+      "The body has more bytes than it may have: the plan bounds a file (`file_bytes`), and the place where the service runs may bound the body of an upload (`upload_body_bytes` of `GET /v1/account`).",
     remedy:
-      "Make the file smaller, bring it in by URL where that is allowed to be larger, or ask the operator for a larger plan.",
+      "Make the file smaller; bring it in by its URL (`file_url`, `https://` or `s3://`), which only the plan bounds; or ask the operator for a larger plan.",
     message: "A JSON body may have 1048576 bytes.",
   },
   unsupported_media_type: {

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { settingsOf } from "../../env.ts"
 import { NO_QUERY, operation } from "../../http/operation.ts"
 import type { Operation } from "../../http/operation.ts"
 import type { AppContext } from "../../http/request.ts"
@@ -30,7 +31,9 @@ export const accountOperations: Operation[] = [
     async handle(c) {
       const use = await readAccountUse(c.get("database"), dayOf(Date.now()))
       if (!use) throw new Problem("invalid_token", "The account is no longer there.")
-      const { account, limits } = c.var
+      const { account } = c.var
+      const uploadBodyBytesMax = settingsOf(c.env).UPLOAD_BODY_BYTES_MAX ?? null
+      const limits = { ...c.var.limits, uploadBodyBytesMax }
       return { body: viewAccount(account, limits, { ...use, requests: requestsOf(c) }) }
     },
   }),

@@ -24,10 +24,17 @@ export const accountRecord = z
     id: z.uuid(),
     name: z.string(),
     plan: z.string(),
-    limits: z.object(mapLimits(({ meaning }) => z.int().meta({ description: meaning }))),
-    usage: z.object(
-      mapLimits((_, name) => z.int().nullable().meta({ description: USAGE_MEANINGS[name] })),
-    ),
+    limits: z.object({
+      ...mapLimits(({ meaning }) => z.int().meta({ description: meaning })),
+      upload_body_bytes: z.int().nullable().meta({
+        description:
+          "Bytes of the body of one upload, whatever the plan is; null where only `file_bytes` bounds it. A larger file is brought in by its URL.",
+      }),
+    }),
+    usage: z.object({
+      ...mapLimits((_, name) => z.int().nullable().meta({ description: USAGE_MEANINGS[name] })),
+      upload_body_bytes: z.null().meta({ description: "Nothing uses this up." }),
+    }),
   })
   .meta({ id: "Account" })
 
@@ -53,7 +60,7 @@ export type UsageRecord = z.infer<typeof usageRecord>
 
 export function viewAccount(
   { id, plan }: Holder,
-  limits: Limits,
+  limits: Limits & { uploadBodyBytesMax: number | null },
   use: AccountUse & { name: string; requests: number },
 ): AccountRecord {
   const { name, requests, runningJobs, waitingJobs, storageBytes, fetches } = use
@@ -64,8 +71,10 @@ export function viewAccount(
     waiting_jobs: waitingJobs,
     storage_bytes: storageBytes,
     fetches_per_day: fetches,
+    upload_body_bytes: null,
   }
-  return { id, name, plan, limits: viewLimits(limits), usage }
+  const shown = { ...viewLimits(limits), upload_body_bytes: limits.uploadBodyBytesMax }
+  return { id, name, plan, limits: shown, usage }
 }
 
 export function viewUsage(used: DayOfKey): UsageRecord {

@@ -34,6 +34,8 @@ const upload = operation({
   path: "/files",
   operationId: "createFile",
   summary: "Upload a file, or bring one in from a URL",
+  description:
+    "A multipart body of more than `upload_body_bytes` (`GET /v1/account`) is a 413: a larger file comes by `file_url`, from the web or as `s3://bucket/key`.",
   tag: "files",
   query: NO_QUERY,
   headers: ["Idempotency-Key", "Prefer"],

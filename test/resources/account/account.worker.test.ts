@@ -44,6 +44,7 @@ it("an account that does nothing has limits and use by the same names", async ()
       storage_bytes: 77,
       fetches_per_day: LIMITS.trial.fetchesPerDay,
       link_seconds: LIMITS.trial.linkSecondsMax,
+      upload_body_bytes: 100_000_000,
     },
     usage: {
       requests_per_minute: 1,
@@ -55,9 +56,11 @@ it("an account that does nothing has limits and use by the same names", async ()
       storage_bytes: 0,
       fetches_per_day: 0,
       link_seconds: null,
+      upload_body_bytes: null,
     },
   })
-  expect(Object.keys(body["limits"] ?? {})).toEqual(Object.keys(LIMIT_FIELDS))
+  const names = [...Object.keys(LIMIT_FIELDS), "upload_body_bytes"]
+  expect(Object.keys(body["limits"] ?? {})).toEqual(names)
 })
 
 it("the built-in plans have a run time that is finite, too", async () => {
