@@ -6,6 +6,8 @@ import { dispatcherOf } from "./placement.ts"
 import type { JobMessage } from "./pipeline/dispatch/job-messages.ts"
 import { keepDeadLetters } from "./pipeline/upkeep/dead-letters.ts"
 import { deliver } from "./pipeline/webhooks/deliver.ts"
+import { enqueueDelivery } from "./pipeline/webhooks/outbox.ts"
+import type { WebhookMessage } from "./pipeline/webhooks/outbox.ts"
 
 const jobMessage: z.ZodType<JobMessage> = z.object({
   accountId: z.string(),
@@ -23,7 +25,11 @@ const jobMessage: z.ZodType<JobMessage> = z.object({
   ),
 })
 
-const webhookMessage = z.object({ accountId: z.string(), deliveryId: z.string() })
+const webhookMessage: z.ZodType<WebhookMessage> = z.object({
+  accountId: z.string(),
+  deliveryId: z.string(),
+  dueAt: z.number().optional(),
+})
 
 /** Takes messages of every queue of the service. */
 export async function consume(
@@ -74,13 +80,18 @@ function startDeliveries(
   for (const message of batch.messages) {
     const read = readMessage(batch, message, webhookMessage)
     if (!read) continue
-    const { accountId, deliveryId } = read
     ctx.waitUntil(
-      deliver(env, accountId, deliveryId).catch((error: unknown) => {
-        logError("webhooks.delivery_failed", { delivery_id: deliveryId, error: String(error) })
+      takeDelivery(env, read).catch((error: unknown) => {
+        logError("webhooks.delivery_failed", { delivery_id: read.deliveryId, error: String(error) })
       }),
     )
   }
+}
+
+async function takeDelivery(env: Env, message: WebhookMessage): Promise<void> {
+  const { accountId, deliveryId, dueAt = 0 } = message
+  if (dueAt > Date.now()) return await enqueueDelivery(env, message)
+  await deliver(env, accountId, deliveryId)
 }
 
 /** What a message says; null for one that says nothing: it never will, and must not hold up others. */

@@ -107,7 +107,10 @@ export const settings = z.object({
   WHISPER_IDLE_SECONDS: count.default(600),
   /** How long what was fetched is kept, in days, and no longer than its row. */
   FETCH_DAYS_MAX: count.default(7),
-  /** Waits between a webhook's tries, in seconds by commas; one more try than there are waits. */
+  /**
+   * Waits between a webhook's tries, in seconds by commas; one more try than there are waits. A wait may be
+   * longer than the 12 hours that a message of a queue waits.
+   */
   WEBHOOK_RETRY_SECONDS: z
     .string()
     .regex(/^[1-9]\d{0,6}(,[1-9]\d{0,6})*$/, "expected seconds, by commas")

@@ -1,6 +1,6 @@
 import { createExecutionContext, createMessageBatch, waitOnExecutionContext } from "cloudflare:test"
 import { env } from "cloudflare:workers"
-import { describe, expect, it } from "vitest"
+import { afterEach, describe, expect, it, vi } from "vitest"
 import { newId } from "../src/ids.ts"
 import { consume } from "../src/queues.ts"
 import { databaseOf } from "../src/storage/database.ts"
@@ -46,5 +46,54 @@ describe("a message that cannot be read", () => {
     await receive("lathe-webhooks", [{ nonsense: true }, { accountId, deliveryId: id }])
     const tries = env.DB.prepare("select tries from deliveries where id = ?").bind(id)
     expect(await tries.first("tries")).toBe(1)
+  })
+})
+
+/** A queue that loses each message. */
+async function takeNothing() {
+  return await Promise.resolve({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } })
+}
+
+describe("a delivery that waits for longer than a message may", () => {
+  const HOUR_MS = 3_600_000
+  const DELAY_SECONDS_MAX = 43_200
+
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it("is told by a message that is sent again for the rest, and by no other", async () => {
+    const send = vi.spyOn(env.WEBHOOKS, "send").mockImplementation(takeNothing)
+    const [accountId, deliveryId] = [newId(), newId()]
+    const early = { accountId, deliveryId, dueAt: Date.now() + 30 * HOUR_MS }
+    await receive("lathe-webhooks", [early, { ...early, dueAt: Date.now() + HOUR_MS }])
+    expect(send.mock.calls).toEqual([
+      [early, { delaySeconds: DELAY_SECONDS_MAX }],
+      [expect.objectContaining({ deliveryId }), { delaySeconds: 3600 }],
+    ])
+  })
+
+  it("asks for no longer delay after a try, and notes when it is due", async () => {
+    const send = vi.spyOn(env.WEBHOOKS, "send").mockImplementation(takeNothing)
+    const [accountId, id] = [newId(), newId()]
+    await env.DB.prepare(
+      "insert into accounts (id, name, plan, webhook_secret, created_at) values (?, ?, 'trial', 'whsec_c2VjcmV0', 0)",
+    )
+      .bind(accountId, accountId)
+      .run()
+    // Nothing is called: the address is no public one.
+    const delivery = { jobId: null, type: "webhook.test", url: "https://x.example/", body: "{}" }
+    const due = { state: "waiting" as const, nextTryAt: 1, createdAt: 1 }
+    await insertDelivery(databaseOf(env, accountId), { id, ...delivery, ...due })
+    const ctx = createExecutionContext()
+    const batch = createMessageBatch("lathe-webhooks", [
+      { id: newId(), timestamp: new Date(), attempts: 1, body: { accountId, deliveryId: id } },
+    ])
+    await consume(batch, { ...env, WEBHOOK_RETRY_SECONDS: "100000" }, ctx)
+    await waitOnExecutionContext(ctx)
+    const [[message, options] = []] = send.mock.calls
+    expect(options).toEqual({ delaySeconds: DELAY_SECONDS_MAX })
+    const nextTryAt = env.DB.prepare("select next_try_at from deliveries where id = ?").bind(id)
+    expect(message).toMatchObject({ dueAt: await nextTryAt.first("next_try_at") })
   })
 })

@@ -59,6 +59,9 @@ export function settingsOfClone(): WorkerVariables {
   return readSource().vars
 }
 
+/** Cloudflare takes the number of a rate limit as a positive integer of 32 bits with a sign. */
+const NAMESPACE_IDS = 2 ** 31
+
 /** What is deployed: wrangler.toml with the deployment's names, settings and absolute paths. */
 export function deriveConfig(deployment: {
   name: string
@@ -93,7 +96,7 @@ export function deriveConfig(deployment: {
     ratelimits: source.ratelimits.map((one) => ({
       ...one,
       // A number is all that tells the counts of a deployment from those of another.
-      namespace_id: String(crc32(`${name} ${one.name}`)),
+      namespace_id: String(crc32(`${name} ${one.name}`) % NAMESPACE_IDS),
     })),
     analytics_engine_datasets: source.analytics_engine_datasets.map((one) => ({
       ...one,

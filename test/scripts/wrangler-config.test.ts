@@ -56,6 +56,16 @@ test("deployments of one account share nothing that is named, their metrics incl
   expect(named.analytics_engine_datasets).toMatchObject([{ dataset: "my_media" }])
 })
 
+test("the numbers of rate limits are whole numbers below 2^31, as Cloudflare has them", () => {
+  const names = Array.from({ length: 64 }, (_, at) => `media-${at}`)
+  const ids = names.map(
+    (name) => deriveConfig({ name, vars: {} }).ratelimits[0]?.namespace_id ?? "",
+  )
+  for (const id of ids) expect(id).toMatch(/^[1-9]\d{0,9}$/)
+  expect(Math.max(...ids.map(Number))).toBeLessThan(2 ** 31)
+  expect(new Set(ids).size).toBe(names.length)
+})
+
 function namesOf(derived: Config): string[] {
   return [
     derived.analytics_engine_datasets.map(({ dataset }) => dataset),

@@ -96,7 +96,7 @@ export async function settle(
   isOver = false
   if (!snapshot || !wasEndedBy(snapshot, run, report)) return { outcome: "stale", taskIds, isOver }
   const waiting = await findWaitingDelivery(databaseOf(env, run.accountId), run.jobId)
-  if (waiting) await enqueueDelivery(env, run.accountId, waiting)
+  if (waiting) await enqueueDelivery(env, { accountId: run.accountId, deliveryId: waiting })
   return { outcome: "repeated", taskIds, isOver }
 }
 
@@ -155,7 +155,7 @@ export async function transitionJob(
     const endedTasks = foldTasks(read, fitted)
     const transition = endedTasks ? { ...fitted, job: { ...fitted.job, endedTasks } } : fitted
     if (await applyTransition(database, { jobId, version, transition, now })) {
-      if (delivery) await enqueueDelivery(env, accountId, delivery.id)
+      if (delivery) await enqueueDelivery(env, { accountId, deliveryId: delivery.id })
       noteEnd(env, snapshot, transition)
       return { applied: true, taskIds, snapshot }
     }

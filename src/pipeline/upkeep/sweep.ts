@@ -117,7 +117,7 @@ async function resendJobMessages(env: Env, database: Database, now: number): Pro
 
 async function resendDeliveryMessages(env: Env, database: Database, now: number): Promise<void> {
   for (const { accountId, deliveryId } of await listDueDeliveries(database, now, ROWS_MAX)) {
-    await enqueueDelivery(env, accountId, deliveryId)
+    await enqueueDelivery(env, { accountId, deliveryId })
   }
 }
 

@@ -19,7 +19,7 @@ export async function replayDelivery(
   const database = databaseOf(env, accountId)
   await resetDelivery(database, id, Date.now())
   const logged = await findDelivery(database, id)
-  if (logged) await enqueueDelivery(env, accountId, id)
+  if (logged) await enqueueDelivery(env, { accountId, deliveryId: id })
   return logged
 }
 
@@ -46,7 +46,7 @@ export async function sendTestEvent(
   })
   const logged = await findDelivery(database, id)
   if (!logged) throw new Error(`the delivery ${id} was not stored`)
-  await enqueueDelivery(env, accountId, id)
+  await enqueueDelivery(env, { accountId, deliveryId: id })
   return logged
 }
 

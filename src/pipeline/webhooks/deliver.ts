@@ -67,17 +67,18 @@ async function tryOnce(env: Env, due: DueDelivery): Promise<void> {
   const { state, waitMs } = afterTry(attempt, delivery.tries, waits)
   noteTry(env, due, attempt, state)
   const now = Date.now()
+  const dueAt = now + waitMs
   await endTry(database, delivery, attempt, {
     set: {
       state,
       tries: delivery.tries + 1,
-      nextTryAt: now + waitMs,
+      nextTryAt: dueAt,
       completedAt: state === "waiting" ? null : now,
     },
     receiver: attempt.isOfReceiver ? receiverOf(delivery.url) : null,
   })
   if (state !== "waiting") return
-  await enqueueDelivery(env, delivery.accountId, delivery.id, waitMs)
+  await enqueueDelivery(env, { accountId: delivery.accountId, deliveryId: delivery.id, dueAt })
 }
 
 /** Logs and counts a try; of the URL the host alone, since the rest may be a secret of its owner. */
@@ -132,6 +133,7 @@ async function requeue(env: Env, { delivery }: DueDelivery): Promise<void> {
   const now = Date.now()
   const ageSeconds = (now - createdAt) / 1000
   const waitMs = Math.ceil(Math.min(BUSY_SECONDS_MAX, Math.max(1, ageSeconds / 4))) * 1000
-  if (!(await postponeDelivery(databaseOf(env, accountId), delivery, now + waitMs))) return
-  await enqueueDelivery(env, accountId, id, waitMs)
+  const dueAt = now + waitMs
+  if (!(await postponeDelivery(databaseOf(env, accountId), delivery, dueAt))) return
+  await enqueueDelivery(env, { accountId, deliveryId: id, dueAt })
 }

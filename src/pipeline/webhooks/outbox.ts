@@ -8,7 +8,7 @@ import { isFinal } from "../../storage/schema/states.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { writeEvent } from "./event-body.ts"
 
-/** The longest that every version of the platform lets a message wait. */
+/** The longest that every version of the platform lets a message wait: 12 hours. */
 const DELAY_SECONDS_MAX = 43_200
 
 // The deliveries table is an outbox: the transition that ends a job writes the webhook that tells
@@ -49,19 +49,18 @@ function writeEnd(type: string, ended: JobSnapshot, retention: Retention): strin
   }
 }
 
+/** A message that a delivery is due: at once, or at `dueAt`, before which it may come. */
+export type WebhookMessage = { accountId: string; deliveryId: string; dueAt?: number | undefined }
+
 /**
- * Sends the message that a delivery is due after so many milliseconds. Should it be lost, or come too early since
- * no message waits for longer than half a day, the sweep sends another.
+ * Sends the message that a delivery is due; should it be lost, the sweep sends another. Where the delay of
+ * a queue is too short for `dueAt`, whoever takes the message sends it again for the rest.
  */
-export async function enqueueDelivery(
-  env: Env,
-  accountId: string,
-  deliveryId: string,
-  waitMs = 0,
-): Promise<void> {
+export async function enqueueDelivery(env: Env, message: WebhookMessage): Promise<void> {
+  const waitMs = Math.max(0, (message.dueAt ?? 0) - Date.now())
+  const delaySeconds = Math.min(DELAY_SECONDS_MAX, Math.ceil(waitMs / 1000))
   try {
-    const delaySeconds = Math.min(DELAY_SECONDS_MAX, Math.ceil(waitMs / 1000))
-    await env.WEBHOOKS.send({ accountId, deliveryId }, { delaySeconds })
+    await env.WEBHOOKS.send(message, { delaySeconds })
   } catch (error) {
     logError("webhooks.send_failed", { error: String(error) })
   }

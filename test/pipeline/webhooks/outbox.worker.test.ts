@@ -9,7 +9,7 @@ it.for([
   [1500, 2],
   [DAY_MS / 2, 43_200],
   [DAY_MS, 43_200],
-])("a delivery that is due after %d ms has a message after %d s", async ([waitMs, seconds]) => {
+])("a delivery that is due after %d ms has a message after %d s", async ([waitMs = 0, seconds]) => {
   const delays: unknown[] = []
   const WEBHOOKS = {
     send(_: unknown, { delaySeconds }: { delaySeconds: number }) {
@@ -17,6 +17,8 @@ it.for([
       return Promise.resolve()
     },
   }
-  await enqueueDelivery(withSettings({ WEBHOOKS }), "an-account", "a-delivery", waitMs)
+  const dueAt = Date.now() + waitMs
+  const message = { accountId: "an-account", deliveryId: "a-delivery", dueAt }
+  await enqueueDelivery(withSettings({ WEBHOOKS }), message)
   expect(delays).toEqual([seconds])
 })
