@@ -138,6 +138,8 @@ export type PoolRpc = DurableObject & {
   ytdlpJudged(judged: { slot: string; isInstalled: boolean }): Promise<void>
   /** How many slots the pool has, and how many are given; and how many accounts want more. */
   usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }>
+  /** Slots whose containers may run: all that were given to an account and not ended for another. */
+  occupiedSlots(): Promise<string[]>
   /** Why slots of the pool cannot be used as they should be; empty where all is well. */
   degradedReasons(): Promise<DegradedReason[]>
 }
@@ -215,6 +217,13 @@ export type RunnerAnswer = { status: number; text: string }
 /** One run of a task: the task, its job and account, and the fence. */
 export type TaskRun = { accountId: string; jobId: string; taskId: string; fence: number }
 
+/** How the container of a slot is: why its last start failed, and what `GET /health` of it answers. */
+export type ContainerState = {
+  isRunning: boolean
+  problem: string | null
+  health: RunnerAnswer | null
+}
+
 export type RunnerRpc = DurableObject & {
   /** Hands a task to the container, which is started where it does not run. */
   post(order: TaskOrder): Promise<RunnerAnswer>
@@ -222,6 +231,8 @@ export type RunnerRpc = DurableObject & {
   kill(taskId: string, fence: number): Promise<RunnerAnswer>
   /** Ends the container, whatever it does; false where a later allocation has the slot already. */
   end(allocation: number): Promise<boolean>
+  /** Says how the container is, and starts none. */
+  inspect(): Promise<ContainerState>
   /** The run has sent its last report; the container is idle from now on. */
   runEnded(run: TaskRun): void
 }

@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
+import { release } from "node:os"
 import { promisify } from "node:util"
 import { z } from "zod"
+import type { RunnerHealth } from "../../src/contract/runner-health.ts"
 import { log } from "../log.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { findProgram, readSystemPaths } from "./paths.ts"
@@ -61,6 +63,12 @@ function describeLoss(tier: Tier, refused: readonly SelfTest[]): string | null {
     `Tools run without namespaces of their own (${reason}): they can find out which files and ` +
     "processes this machine has, but open, change and signal none of them."
   )
+}
+
+/** What the kernel offers to a sandbox, in the form of a runner's health; null where that cannot be told. */
+export async function describeKernel(): Promise<RunnerHealth["kernel"]> {
+  const offered = await probeKernel().catch(() => null)
+  return offered && { release: release(), bubblewrap: existsSync(BUBBLEWRAP), ...offered }
 }
 
 /** The tiers that this system supports, the strongest first; throws where that cannot be told. */

@@ -1,4 +1,5 @@
 import { UNAVAILABLE } from "../../src/contract/runner-health.ts"
+import { describeKernel } from "../sandbox/choose.ts"
 import type { LatestChoice } from "../sandbox/keep-choosing.ts"
 import type { Sandbox } from "../sandbox/sandbox.ts"
 import type { RunnerSettings } from "../settings.ts"
@@ -23,6 +24,7 @@ export function healthHandler(
   latestChoice: LatestChoice,
 ): () => Promise<Response> {
   const { boot, capacity } = settings
+  const kernel = describeKernel()
   let asked: Asked | null = null
   return async () => {
     const choice = await latestChoice()
@@ -37,6 +39,7 @@ export function healthHandler(
       capacity,
       running: runs.countRunning(),
       ...(await (asked?.tools ?? readTools(null))),
+      kernel: await kernel,
       sandbox: choice.test,
       ytdlp_update: ytdlpHealth(),
     })

@@ -43,7 +43,21 @@ export const runnerHealth = z.object({
     .nullish(),
   /** What is missing where speech cannot be transcribed, as the end of a sentence. */
   speech_problem: z.string().nullish(),
+  /** What its kernel offers to a sandbox, as the launcher found it. */
+  kernel: z
+    .object({
+      /** As `uname -r` says it. */
+      release: z.string(),
+      /** 0 without Landlock. */
+      landlock_abi: z.int(),
+      seccomp: z.boolean(),
+      /** Whether there is a program that makes namespaces; whether it may shows in the tier. */
+      bubblewrap: z.boolean(),
+    })
+    .nullish(),
   sandbox: z.object({
+    /** How strongly tools are isolated. */
+    tier: z.enum(["namespaces", "landlock", "none"]).optional(),
     ok: z.boolean(),
     /** Whether this system can sandbox tools at all, so that another self-test may pass. */
     supported: z.boolean(),

@@ -5,7 +5,7 @@ import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { placeOf } from "../placement.ts"
 import { logError } from "../log.ts"
-import type { RunnerAnswer } from "../rpc.ts"
+import type { ContainerState, RunnerAnswer } from "../rpc.ts"
 import { poolOfSlot } from "./pools.ts"
 
 /** A call without an answer by then is made again; every call is idempotent. */
@@ -78,6 +78,11 @@ export async function endSilentRun(
 ): Promise<boolean> {
   if (isPlain(env)) return await deleteTask(env, run)
   return await destroySlot(env, run.slot, run.allocation)
+}
+
+/** How the container of a slot is; throws where its object does not say it in time. */
+export async function inspectContainer(env: Env, slot: string): Promise<ContainerState> {
+  return await withTimeout(containerOf(env, slot).inspect())
 }
 
 /** What the plain runner says of itself, not parsed; null where it does not answer. */

@@ -3,7 +3,7 @@ import { BOOT_HEADER, UNSANDBOXED, YTDLP_HEADER, runnerHeaders } from "../contra
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
-import type { RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
+import type { ContainerState, RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
 import { poolObjectOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
 import { isRunningAt } from "../storage/tasks.ts"
@@ -41,6 +41,8 @@ class Runner extends Container<Env> implements RunnerRpc {
   readonly #memory: SlotMemory
   #ending: Promise<void> | null = null
   #comingUp: Promise<string | null> | null = null
+  /** Why its last start failed; null where it did not. */
+  #startProblem: string | null = null
   /** The wait of a container that is idle; null while it has a run. */
   #idle: object | null = null
 
@@ -92,6 +94,12 @@ class Runner extends Container<Env> implements RunnerRpc {
     if (!this.#memory.admits(allocation)) return false
     if (containerOf(this.ctx).running) await this.#endContainer()
     return true
+  }
+
+  async inspect(): Promise<ContainerState> {
+    const isRunning = containerOf(this.ctx).running
+    const health = isRunning ? (await this.#call("GET", "/health")).answer : null
+    return { isRunning, problem: this.#startProblem, health }
   }
 
   runEnded(run: TaskRun): void {
@@ -157,7 +165,8 @@ class Runner extends Container<Env> implements RunnerRpc {
     this.#comingUp ??= this.#start().finally(() => {
       this.#comingUp = null
     })
-    return await this.#comingUp
+    this.#startProblem = await this.#comingUp
+    return this.#startProblem
   }
 
   async #start(): Promise<string | null> {

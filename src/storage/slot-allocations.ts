@@ -102,6 +102,9 @@ function holderTable(sql: SqlStorage, slots: Map<string, Slot>) {
   return {
     /** The account that had a slot last; none where it is fresh, or what it held was ended. */
     lastHolder: (slot: string) => slots.get(slot)?.accountId || null,
+    /** Slots that had a holder whose container was not ended since. */
+    occupied: (): string[] =>
+      [...slots.values()].flatMap(({ slot, accountId }) => (accountId === "" ? [] : [slot])),
     /** The number that a slot was last allocated or ended under; 0 where it is fresh. */
     lastAllocationOf: (slot: string) => slots.get(slot)?.number ?? 0,
     /** The highest number that an allocation has had of those that are plausible. */

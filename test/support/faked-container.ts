@@ -12,6 +12,8 @@ export type Asked = { method: string; url: string; authorization: string | null 
 export type FakedContainer = {
   running: boolean
   hasSandbox: boolean
+  /** Why it cannot be started; null where it can. */
+  startProblem: string | null
   tokens: string[]
   /** Variables that its last start had. */
   environment: Record<string, string>
@@ -31,6 +33,7 @@ export function freshContainer(): FakedContainer {
   return {
     running: false,
     hasSandbox: true,
+    startProblem: null,
     tokens: [],
     environment: {},
     ytdlp: "installing",
@@ -57,6 +60,7 @@ function fakeContainer(own: FakedContainer) {
       return own.running
     },
     start({ env: given }: { env: Record<string, string> }) {
+      if (own.startProblem !== null) throw new Error(own.startProblem)
       own.running = true
       own.environment = given
       own.wanted = given["RUNNER_TOKEN"] ?? ""
@@ -79,6 +83,7 @@ function fakeContainer(own: FakedContainer) {
     getTcpPort: () => ({
       async fetch(input: string | Request, init?: RequestInit) {
         const request = new Request(input, init)
+        if (request.url.endsWith("/health")) return Response.json({ status: "ok" })
         if (!request.url.includes("/tasks")) return new Response()
         noteAsked(own.asked, request)
         const isRight = request.headers.get("authorization") === `Bearer ${own.wanted}`

@@ -101,6 +101,10 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     }
   }
 
+  async occupiedSlots(): Promise<string[]> {
+    return this.#tables.occupied()
+  }
+
   async degradedReasons(): Promise<DegradedReason[]> {
     return this.#tables.degradedReasons(Date.now())
   }

@@ -6,11 +6,16 @@ import type { App } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
 import { announceRunner } from "../../pipeline/dispatch/runner-started.ts"
 import { accounts } from "./accounts.ts"
+import { health } from "./health.ts"
 import { keys } from "./keys.ts"
 import { operators } from "./operators.ts"
 import { plans } from "./plans.ts"
+import { receiveWebhookCheck, webhookChecks } from "./webhook-checks.ts"
 
-/** What only the operator may ask: accounts, keys, plans and operators; and what only a plain runner says, that it started. */
+/**
+ * What only the operator may ask: accounts, health, keys, plans and operators. Two routes are for others:
+ * a plain runner announces its start, and the service delivers the webhook of a check.
+ */
 export const operator = new Hono<App>()
 
 operator.post("/runner-up", authenticateAnnouncement, async (c) => {
@@ -19,10 +24,14 @@ operator.post("/runner-up", authenticateAnnouncement, async (c) => {
   return c.json({})
 })
 
+operator.post("/webhook-checks/:token", receiveWebhookCheck)
+
 operator.use("*", authenticateOperator)
 operator.route("/accounts", accounts)
+operator.route("/health", health)
 operator.route("/keys", keys)
 operator.route("/operators", operators)
 operator.route("/plans", plans)
+operator.route("/webhook-checks", webhookChecks)
 
 guardMethods(operator)

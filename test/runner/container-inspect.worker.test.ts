@@ -1,0 +1,40 @@
+import { runInDurableObject } from "cloudflare:test"
+import { env } from "cloudflare:workers"
+import { expect, it } from "vitest"
+import { MediaRunner } from "../../src/index.ts"
+import {
+  freshContainer,
+  giveContainer,
+  makeOrder,
+  withSettings,
+} from "../support/faked-container.ts"
+
+const REFUSED = "there is no container instance that can be provided to this Durable Object"
+
+it("the object of a container says whether it runs, why a start failed, and its runner's health", async () => {
+  const container = freshContainer()
+  const object = env.POOL.getByName(crypto.randomUUID())
+  await runInDurableObject(object, async (_, ctx) => {
+    giveContainer(ctx, container)
+    const runner = new MediaRunner(ctx, withSettings({}))
+    expect(await runner.inspect()).toEqual({ isRunning: false, problem: null, health: null })
+    expect(container.tokens).toEqual([])
+
+    container.startProblem = REFUSED
+    const order = await makeOrder()
+    expect(await runner.post(order)).toMatchObject({ status: 503 })
+    const { isRunning, problem } = await runner.inspect()
+    expect({ isRunning, problem }).toEqual({
+      isRunning: false,
+      problem: expect.stringContaining(REFUSED),
+    })
+
+    container.startProblem = null
+    expect(await runner.post(order)).toMatchObject({ status: 202 })
+    expect(await runner.inspect()).toEqual({
+      isRunning: true,
+      problem: null,
+      health: { status: 200, text: '{"status":"ok"}' },
+    })
+  })
+})
