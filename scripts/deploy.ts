@@ -3,6 +3,8 @@ import type { Deployment } from "./deploy/checks.ts"
 import { deriveConfig, settingsOfClone, writeConfig } from "./deploy/config.ts"
 import { tellOfFfmpeg } from "./deploy/ffmpeg-source.ts"
 import { parseFlags, USAGE } from "./deploy/flags.ts"
+import { findCheckedService } from "./deploy/live-check/find-operator.ts"
+import { readCheckUrl, runCheck } from "./deploy/live-check/run.ts"
 import { opensOperatorRoutes, untilLive } from "./deploy/live.ts"
 import { toolVersions } from "./deploy/machine.ts"
 import { tellOfMail } from "./deploy/mail.ts"
@@ -12,6 +14,7 @@ import { makeResources } from "./deploy/resources.ts"
 import { planSecrets, removeSecrets } from "./deploy/secrets.ts"
 import { describeSettings, warningsOfDeployment } from "./deploy/settings.ts"
 import { deployWorker } from "./deploy/upload.ts"
+import type { Operator } from "./keys/operator.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { readDeploymentRecord } from "./local/deployment-record.ts"
 import { pickVariables } from "./local/environment.ts"
@@ -28,7 +31,11 @@ await runScript(async () => {
     console.log(USAGE)
   } else if (flags.isRehearsal) {
     await rehearse(process.env, stateDir)
+  } else if (flags.check === "alone") {
+    const checkUrl = readCheckUrl(process.env)
+    await runCheck(findCheckedService(process.env, flags.origin), checkUrl)
   } else {
+    const checkUrl = readCheckUrl(process.env)
     const deployment = await checkEverything(process.env, stateDir)
     console.log(`Checked: ${toolVersions()}, Docker, account ${deployment.api.accountId}.`)
     console.log(`Settings: ${describeSettings(deployment.vars)}.`)
@@ -36,7 +43,8 @@ await runScript(async () => {
     const ofFfmpeg = await tellOfFfmpeg()
     if (ofFfmpeg !== null) console.log(`ffmpeg: ${ofFfmpeg}`)
     await deploy(deployment, flags.rotatesOperatorToken)
-    await printNextSteps(deployment)
+    const operator = await printNextSteps(deployment)
+    if (operator && flags.check === "after") await runCheck(operator, checkUrl)
   }
 })
 
@@ -84,15 +92,20 @@ async function runPhase<T extends { said: string }>(
   }
 }
 
-async function printNextSteps({ id, origin }: Deployment): Promise<void> {
-  const { operatorToken } = readDeploymentRecord(id)
+/** Says what comes next; answers the operator of the service, null where this machine has no token of it. */
+async function printNextSteps({ id, origin }: Deployment): Promise<Operator | null> {
+  const token = process.env["OPERATOR_TOKEN"] ?? readDeploymentRecord(id).operatorToken
   console.log(`\nLathe answers at ${origin}/v1. New containers may need some minutes more.`)
-  if (operatorToken === undefined) return
-  if (await opensOperatorRoutes(origin, operatorToken)) {
+  if (token === undefined) {
+    console.log("Check: left out, since this machine keeps no operator token; set OPERATOR_TOKEN.")
+    return null
+  }
+  if (await opensOperatorRoutes(origin, token)) {
     console.log(`A key: npm run keys -- create --account me --plan paid --remote ${origin}`)
-    return
+    return { origin, token, isLocal: false }
   }
   console.log(
     "The operator token on this machine is not that of the Worker; make a new one with npm run deploy -- --rotate-operator-token",
   )
+  return null
 }

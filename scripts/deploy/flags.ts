@@ -6,15 +6,23 @@ export type Flags = {
   /** Shows and checks what a deployment would do; needs no account and changes nothing there. */
   isRehearsal: boolean
   rotatesOperatorToken: boolean
+  /** Whether real jobs run at the end of a deployment, without one, or not at all. */
+  check: "after" | "alone" | "none"
+  /** The origin of the service to check alone; null: that of the deployment. */
+  origin: string | null
 }
 
-export const USAGE = `Usage: npm run deploy [-- --dry-run | --rotate-operator-token]
+export const USAGE = `Usage: npm run deploy [-- --dry-run | --check [--origin URL] | --rotate-operator-token | --no-check]
 
 Makes or updates a deployment of Lathe on Cloudflare, from this clone. Running it again is safe: it
 creates only what is missing, and goes on where a run before it failed.
 
   --dry-run                 checks everything that needs no account, and changes nothing there; ends
                             with 1 where a deployment from here would stop, and says why at the end
+  --check                   deploys nothing: has what is deployed do a job of each kind, on an account
+                            that is deleted at the end, and says what of the platform does not work
+  --origin URL              of --check: another service than the deployment, as that of npm start
+  --no-check                deploys without that check, which otherwise ends each deployment
   --rotate-operator-token   makes a new operator token, which this machine then keeps
   --help                    says this
 
@@ -24,15 +32,35 @@ Settings are read from the environment and remembered by the deployment: docs/op
 /** Parses the command's arguments; throws a CliError with the usage where they are not valid. */
 export function parseFlags(words: string[]): Flags {
   const values = parseWords(words)
-  const flags = {
-    wantsHelp: values.help ?? false,
-    isRehearsal: values["dry-run"] ?? false,
-    rotatesOperatorToken: values["rotate-operator-token"] ?? false,
-  }
-  if (flags.isRehearsal && flags.rotatesOperatorToken) {
+  const { "dry-run": isRehearsal = false, check: isAlone = false, origin } = values
+  const rotatesOperatorToken = values["rotate-operator-token"] ?? false
+  const isUnchecked = values["no-check"] ?? false
+  if (isRehearsal && rotatesOperatorToken) {
     throw misused("--dry-run changes nothing, so it cannot go with --rotate-operator-token.")
   }
-  return flags
+  if (isAlone && (isRehearsal || rotatesOperatorToken || isUnchecked)) {
+    throw misused("--check deploys nothing, so it goes with --origin alone.")
+  }
+  if (origin !== undefined && !isAlone) throw misused("--origin says what --check is to check.")
+  return {
+    wantsHelp: values.help ?? false,
+    isRehearsal,
+    rotatesOperatorToken,
+    check: checkOf({ isAlone, isUnchecked }),
+    origin: origin === undefined ? null : readOrigin(origin),
+  }
+}
+
+function checkOf(flags: { isAlone: boolean; isUnchecked: boolean }): Flags["check"] {
+  if (flags.isAlone) return "alone"
+  return flags.isUnchecked ? "none" : "after"
+}
+
+/** The origin of an address, which may end with /v1. */
+function readOrigin(text: string): string {
+  const url = URL.parse(text)
+  if (url && /^https?:$/.test(url.protocol)) return url.origin
+  throw misused(`--origin is "${text}": expected an address such as https://media.example.com.`)
 }
 
 function parseWords(words: string[]) {
@@ -42,6 +70,9 @@ function parseWords(words: string[]) {
       options: {
         help: { type: "boolean", short: "h" },
         "dry-run": { type: "boolean" },
+        check: { type: "boolean" },
+        "no-check": { type: "boolean" },
+        origin: { type: "string" },
         "rotate-operator-token": { type: "boolean" },
       },
     })

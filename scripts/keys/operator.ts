@@ -37,7 +37,7 @@ export type ListedKey = z.infer<typeof listedKey>
 export type CreatedKey = z.infer<typeof createdKey>
 
 export async function createKey(operator: Operator, wanted: NewKey): Promise<CreatedKey> {
-  return createdKey.parse(await ask(operator, "POST", "/operator/keys", wanted))
+  return createdKey.parse(await askOperator(operator, "POST", "/operator/keys", wanted))
 }
 
 /** All keys, a page at a time. */
@@ -45,7 +45,7 @@ export async function listKeys(operator: Operator): Promise<ListedKey[]> {
   const keys: ListedKey[] = []
   for (let before = ""; ; before = keys.at(-1)?.id ?? "") {
     const query = new URLSearchParams({ limit: String(KEYS_OF_PAGE), ...(before && { before }) })
-    const answer = await ask(operator, "GET", `/operator/keys?${query.toString()}`)
+    const answer = await askOperator(operator, "GET", `/operator/keys?${query.toString()}`)
     const page = z.array(listedKey).parse(answer)
     keys.push(...page)
     if (page.length < KEYS_OF_PAGE) return keys
@@ -59,11 +59,11 @@ export async function rotateKey(
 ): Promise<z.infer<typeof rotatedKey>> {
   const path = `/operator/keys/${encodeURIComponent(id)}/rotate`
   const body = overlapSeconds === undefined ? {} : { overlap_seconds: overlapSeconds }
-  return rotatedKey.parse(await ask(operator, "POST", path, body))
+  return rotatedKey.parse(await askOperator(operator, "POST", path, body))
 }
 
 export async function revokeKey(operator: Operator, id: string): Promise<void> {
-  await ask(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
+  await askOperator(operator, "DELETE", `/operator/keys/${encodeURIComponent(id)}`)
 }
 
 /** Gives an account another plan; giving it the one that it has changes nothing. */
@@ -71,13 +71,36 @@ export async function changePlan(
   operator: Operator,
   wanted: { account: string; plan: string },
 ): Promise<void> {
-  await ask(operator, "PUT", "/operator/plans", wanted)
+  await askOperator(operator, "PUT", "/operator/plans", wanted)
 }
 
 /** Makes the user of an email an operator; answers the link to set its password, which works once. */
 export async function appointOperator(operator: Operator, email: string): Promise<string> {
-  const answer = await ask(operator, "POST", "/operator/operators", { email })
+  const answer = await askOperator(operator, "POST", "/operator/operators", { email })
   return z.object({ link: z.url() }).parse(answer).link
+}
+
+const accountPage = z.object({
+  accounts: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string().nullable(),
+      created_at: z.iso.datetime(),
+      users: z.array(z.unknown()),
+    }),
+  ),
+})
+
+/** The newest accounts, 100 at most, that a text finds. */
+export async function listAccounts(operator: Operator, search: string) {
+  const query = new URLSearchParams({ search, limit: "100" }).toString()
+  return accountPage.parse(await askOperator(operator, "GET", `/operator/accounts?${query}`))
+    .accounts
+}
+
+/** Deletes an account with everything that it owns. */
+export async function deleteAccount(operator: Operator, id: string): Promise<void> {
+  await askOperator(operator, "DELETE", `/operator/accounts/${encodeURIComponent(id)}`)
 }
 
 const move = z.object({
@@ -95,28 +118,32 @@ export type Move = z.infer<typeof move>
 export async function findAccountId(operator: Operator, name: string): Promise<string> {
   const query = new URLSearchParams({ name }).toString()
   const listed = z.object({ accounts: z.array(z.object({ id: z.string() })) })
-  const [found] = listed.parse(await ask(operator, "GET", `/operator/accounts?${query}`)).accounts
+  const [found] = listed.parse(
+    await askOperator(operator, "GET", `/operator/accounts?${query}`),
+  ).accounts
   if (!found) throw new CliError(`There is no account ${name}.`)
   return found.id
 }
 
 /** Begins the move of an account to another database. */
 export async function beginMove(operator: Operator, id: string, database: number): Promise<Move> {
-  return move.parse(await ask(operator, "POST", `/operator/accounts/${id}/move`, { database }))
+  return move.parse(
+    await askOperator(operator, "POST", `/operator/accounts/${id}/move`, { database }),
+  )
 }
 
 /** Has the service make the next step of a move, where one is due. */
 export async function stepMove(operator: Operator, id: string): Promise<Move> {
-  return move.parse(await ask(operator, "POST", `/operator/accounts/${id}/move/step`))
+  return move.parse(await askOperator(operator, "POST", `/operator/accounts/${id}/move/step`))
 }
 
 /** Has an account that is being copied stay where it is. */
 export async function giveUpMove(operator: Operator, id: string): Promise<Move> {
-  return move.parse(await ask(operator, "DELETE", `/operator/accounts/${id}/move`))
+  return move.parse(await askOperator(operator, "DELETE", `/operator/accounts/${id}/move`))
 }
 
-/** The JSON of an answer; throws a CliError with the service's message where it is an error. */
-async function ask(
+/** The JSON of an answer of the operator's routes; throws a CliError with the service's message. */
+export async function askOperator(
   operator: Operator,
   method: string,
   path: string,

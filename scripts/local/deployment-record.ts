@@ -36,6 +36,18 @@ export function writeDeploymentRecord(id: DeploymentId, kept: DeploymentRecord):
   writeStateFile(id.stateDir, namesOf(id), `${JSON.stringify(kept, null, 2)}\n`)
 }
 
+/** The deployments of a name that were made from here, one an account, and their origins. */
+export function deploymentsNamed(
+  stateDir: string,
+  name: string,
+): (DeploymentId & { origin: string })[] {
+  return listStateFolder(stateDir, FOLDER).flatMap((accountId) => {
+    const id = { stateDir, accountId, name }
+    const { origin } = readDeploymentRecord(id)
+    return origin === undefined ? [] : [{ ...id, origin }]
+  })
+}
+
 /** The operator token of the deployment at an origin; of several, the one written last. */
 export function findOperatorToken(stateDir: string, origin: string): string | null {
   const ids = listStateFolder(stateDir, FOLDER).flatMap((accountId) =>

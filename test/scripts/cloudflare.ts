@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
+import type { Operator } from "../../scripts/keys/operator.ts"
 import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 import { answerApi, refusal } from "./cloudflare-routes.ts"
 import { makeCloudflareState } from "./cloudflare-state.ts"
 import type { CloudflareState } from "./cloudflare-state.ts"
 
 export type CloudflareStandIn = CloudflareState & {
+  /** What does the work of the deployed Worker; null: it answers its health and nothing else. */
+  service: Operator | null
   /** Where the deployed service answers. */
   origin: string
   apiBase: string
@@ -14,7 +17,7 @@ export type CloudflareStandIn = CloudflareState & {
 
 /** As much of Cloudflare's API as a deployment needs, with its state in memory. */
 export async function startCloudflare(): Promise<CloudflareStandIn> {
-  const state = makeCloudflareState()
+  const state: Standing = { ...makeCloudflareState(), service: null }
   const server = await startLoopbackServer((request, response) => {
     void answer(state, request, response)
   })
@@ -26,8 +29,10 @@ export async function startCloudflare(): Promise<CloudflareStandIn> {
   })
 }
 
+type Standing = CloudflareState & Pick<CloudflareStandIn, "service">
+
 async function answer(
-  state: CloudflareState,
+  state: Standing,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -47,8 +52,11 @@ async function answer(
   outgoing.end(Buffer.from(await response.arrayBuffer()))
 }
 
-async function respond(state: CloudflareState, request: Request): Promise<Response> {
+async function respond(state: Standing, request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
+  if (state.service && state.worker && !pathname.startsWith("/client/v4/")) {
+    return await passOn(state.service, state.worker.secrets.get("OPERATOR_TOKEN"), request)
+  }
   if (pathname === "/v1/health") {
     const isReady = state.worker !== null && tablesOf(state).includes("jobs")
     return isReady ? Response.json({ status: "ok" }) : Response.json({}, { status: 503 })
@@ -59,6 +67,28 @@ async function respond(state: CloudflareState, request: Request): Promise<Respon
     return isOpen ? Response.json([]) : Response.json({ message: "No." }, { status: 401 })
   }
   return await answerApi(state, request, pathname.replace("/client/v4", ""))
+}
+
+/** Has the service answer, whose operator token is another one than that of the deployed Worker. */
+async function passOn(
+  { origin, token }: Operator,
+  deployedToken: string | undefined,
+  request: Request,
+): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  const headers = new Headers(request.headers)
+  for (const name of ["connection", "content-length", "host", "transfer-encoding"]) {
+    headers.delete(name)
+  }
+  if (headers.get("authorization") === `Bearer ${deployedToken}`) {
+    headers.set("authorization", `Bearer ${token}`)
+  }
+  const body = request.body === null ? null : await request.arrayBuffer()
+  const init = { method: request.method, headers, body, redirect: "manual" as const }
+  const answered = await fetch(`${origin}${pathname}${search}`, init)
+  const kept = new Headers(answered.headers)
+  for (const name of ["content-encoding", "content-length", "transfer-encoding"]) kept.delete(name)
+  return new Response(answered.body, { status: answered.status, headers: kept })
 }
 
 /** Names of the tables in the only database. */

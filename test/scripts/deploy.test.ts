@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 test("the first deployment makes everything once, the second changes nothing", async () => {
-  const first = await machine.run("deploy")
+  const first = await machine.deploy()
   expect(first.output).toContain(`Lathe answers at ${cloudflare.origin}/v1.`)
   expect(first.output).toContain(`Settings: PUBLIC_ORIGIN=${cloudflare.origin}`)
   expect(first.exitCode).toBe(0)
@@ -32,7 +32,7 @@ test("the first deployment makes everything once, the second changes nothing", a
 
   const before = { ...cloudflare.worker }
   cloudflare.calls.length = 0
-  const second = await machine.run("deploy")
+  const second = await machine.deploy()
   expect(second.exitCode).toBe(0)
   expect(second.output).toContain("Storage and queues: all there.")
   expect(second.output).toContain("Secrets: the Worker has them.")
@@ -44,7 +44,7 @@ test("the first deployment makes everything once, the second changes nothing", a
 })
 
 test("secrets are on no command line, in no output and in no file but the operator's own", async () => {
-  const { output } = await machine.run("deploy")
+  const { output } = await machine.deploy()
   const { secrets } = cloudflare.worker ?? {}
   const secret = secrets?.get("LATHE_SECRET") ?? ""
   const token = secrets?.get("OPERATOR_TOKEN") ?? ""
@@ -79,7 +79,7 @@ test("what the operator keeps secret goes to the Worker as secrets, and stays un
     FETCH_COOKIES: "example.com\tFALSE\t/\tTRUE\t0\tsession\tnobody-sees-this-session",
     FETCH_PROXY: "http://nobody-sees-this-user@proxy.acme.invalid:3128",
   }
-  const first = await machine.run("deploy", [], given)
+  const first = await machine.deploy([], given)
   expect(first).toMatchObject({ exitCode: 0 })
   expect(first.output).toContain(
     "FETCH_COOKIES, FETCH_PROXY, S3_SOURCES as the environment has them",
@@ -96,11 +96,11 @@ test("what the operator keeps secret goes to the Worker as secrets, and stays un
   ]) {
     expect(text).not.toContain("nobody-sees-this")
   }
-  const emptied = await machine.run("deploy", [], { FETCH_PROXY: "", S3_SOURCES: "" })
+  const emptied = await machine.deploy([], { FETCH_PROXY: "", S3_SOURCES: "" })
   expect(emptied.output).toContain("removed FETCH_PROXY, S3_SOURCES")
   const names = ["FETCH_COOKIES", "LATHE_SECRET", "OPERATOR_TOKEN"]
   expect([...(cloudflare.worker?.secrets.keys() ?? [])].toSorted()).toEqual(names)
-  const { output } = await machine.run("deploy")
+  const { output } = await machine.deploy()
   expect(output).toContain("Worker and containers: as this clone has it, left alone.")
 })
 
@@ -111,7 +111,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
     FETCH_INSTANCE_TYPE: "basic",
     LOOKUP_INSTANCES: "7",
   }
-  await machine.run("deploy", [], settings)
+  await machine.deploy([], settings)
   const stayed = { PUBLIC_ORIGIN: cloudflare.origin, ...settings }
   expect(varsOf(cloudflare)).toMatchObject(stayed)
   expect(cloudflare.applications).toMatchObject([
@@ -123,11 +123,11 @@ test("settings stay until they are set anew or emptied, and size the containers"
   ])
   const secrets = new Map(cloudflare.worker?.secrets)
 
-  await machine.run("deploy", [], { LINK_SECONDS: "90" })
+  await machine.deploy([], { LINK_SECONDS: "90" })
   expect(varsOf(cloudflare)).toMatchObject({ ...stayed, LINK_SECONDS: "90" })
   expect(cloudflare.applications[0]).toMatchObject({ max_instances: 3 })
 
-  await machine.run("deploy", [], { RUN_SECONDS_MAX: "", RUNNER_INSTANCES: "" })
+  await machine.deploy([], { RUN_SECONDS_MAX: "", RUNNER_INSTANCES: "" })
   expect(varsOf(cloudflare)).toMatchObject({
     PUBLIC_ORIGIN: cloudflare.origin,
     FETCH_INSTANCE_TYPE: "basic",
@@ -140,24 +140,24 @@ test("settings stay until they are set anew or emptied, and size the containers"
 })
 
 test("a region reaches all that is made, and replicas are as they are set", async () => {
-  await machine.run("deploy", [], { REGION: "me", LATHE_NAME: "near" })
+  await machine.deploy([], { REGION: "me", LATHE_NAME: "near" })
   expect(Object.fromEntries(cloudflare.places)).toEqual({ near: "eeur", "near-media": "eeur" })
   expect(varsOf(cloudflare)).toMatchObject({ REGION: "me" })
   for (const application of cloudflare.applications) {
     expect(application).toMatchObject({ constraints: { regions: ["ME"] } })
   }
   expect(cloudflare.databases[0]?.replicas).toBe("auto")
-  const changed = await machine.run("deploy", [], { LATHE_NAME: "near", D1_REPLICAS: "disabled" })
+  const changed = await machine.deploy([], { LATHE_NAME: "near", D1_REPLICAS: "disabled" })
   expect(changed.output).toContain("replicas of near: disabled")
   expect(cloudflare.databases[0]?.replicas).toBe("disabled")
   expect(varsOf(cloudflare)).toMatchObject({ REGION: "me", D1_REPLICAS: "disabled" })
-  const refused = await machine.run("deploy", [], { REGION: "mars", LATHE_NAME: "near" })
+  const refused = await machine.deploy([], { REGION: "mars", LATHE_NAME: "near" })
   expect(refused.exitCode).not.toBe(0)
   expect(refused.output).toContain('REGION is "mars": expected one of wnam, enam')
 })
 
 test("databases are made and migrated as many as are wanted, and never fewer than there were", async () => {
-  const first = await machine.run("deploy", [], { DATABASES: "3" })
+  const first = await machine.deploy([], { DATABASES: "3" })
   expect(first.output).toContain("D1 database lathe-3")
   expect(first.output).toContain("lathe-3 brought to the newest migration")
   expect(cloudflare.databases.map(({ name }) => name)).toEqual(["lathe", "lathe-2", "lathe-3"])
@@ -166,10 +166,10 @@ test("databases are made and migrated as many as are wanted, and never fewer tha
   }
   const bound = cloudflare.worker?.bindings.filter(({ type }) => type === "d1")
   expect(bound?.map(({ name }) => name).toSorted()).toEqual(["DB", "DB_2", "DB_3"])
-  const fewer = await machine.run("deploy", [], { DATABASES: "2" })
+  const fewer = await machine.deploy([], { DATABASES: "2" })
   expect(fewer.output).toContain("DATABASES is 2, and 3 databases are deployed: it may only rise.")
   expect(fewer.exitCode).toBe(1)
-  const again = await machine.run("deploy")
+  const again = await machine.deploy()
   expect(again.output).toContain("lathe-3 has every migration")
   expect(varsOf(cloudflare)).toMatchObject({ DATABASES: "3" })
 })
@@ -191,41 +191,41 @@ test("wherever Cloudflare fails, the step is named and the next run goes on", as
   ] as const
   for (const [call, sentence] of failures) {
     cloudflare.failing = call
-    const { exitCode, output } = await machine.run("deploy")
+    const { exitCode, output } = await machine.deploy()
     expect(output).toContain(sentence)
     expect(output).toContain("an internal error of Cloudflare")
     expect(exitCode).toBe(1)
   }
   cloudflare.failing = null
-  expect(await machine.run("deploy")).toMatchObject({ exitCode: 0 })
+  expect(await machine.deploy()).toMatchObject({ exitCode: 0 })
   expect(whatIsThere(cloudflare)).toEqual(EVERYTHING)
   const { output } = await machine.run("keys", ["list", "--remote", cloudflare.origin])
   expect(output).toContain("ACCOUNT")
 })
 
 test("another machine updates without the operator token, and can make a new one", async () => {
-  await machine.run("deploy")
+  await machine.deploy()
   const secrets = new Map(cloudflare.worker?.secrets)
   const other = makeMachine(cloudflare)
-  const update = await other.run("deploy")
+  const update = await other.deploy()
   expect(update.exitCode).toBe(0)
   expect(update.output).toContain("npm run deploy -- --rotate-operator-token")
   expect(cloudflare.worker?.secrets).toEqual(secrets)
   const refused = await other.run("keys", ["list", "--remote", cloudflare.origin])
   expect(refused.output).toContain("This machine keeps no operator token")
 
-  const rotation = await other.run("deploy", ["--rotate-operator-token"])
+  const rotation = await other.deploy(["--rotate-operator-token"])
   expect(rotation.output).toContain("A key: npm run keys")
   const rotated = cloudflare.worker?.secrets
   expect(rotated?.get("OPERATOR_TOKEN")).not.toBe(secrets.get("OPERATOR_TOKEN"))
   expect(rotated?.get("LATHE_SECRET")).toBe(secrets.get("LATHE_SECRET"))
-  expect((await machine.run("deploy")).output).toContain("is not that of the Worker")
+  expect((await machine.deploy()).output).toContain("is not that of the Worker")
   other.remove()
 })
 
 test("a name and a domain of one's own reach everything that is made", async () => {
   const environment = { LATHE_NAME: "cutter", LATHE_DOMAIN: "media.acme.invalid" }
-  const { exitCode } = await machine.run("deploy", [], environment)
+  const { exitCode } = await machine.deploy([], environment)
   expect(exitCode).toBe(0)
   const { databases, buckets, queues, applications } = whatIsThere(cloudflare)
   expect(databases).toEqual(["cutter"])
@@ -240,7 +240,7 @@ test("a name and a domain of one's own reach everything that is made", async () 
   ])
   expect(JSON.stringify(cloudflare.worker?.domains)).toContain('"media.acme.invalid"')
 
-  const forgotten = await machine.run("deploy")
+  const forgotten = await machine.deploy()
   expect(forgotten.exitCode).toBe(1)
   expect(forgotten.output).toContain('This machine has deployed "cutter"')
   expect(whatIsThere(cloudflare).databases).toEqual(["cutter"])
@@ -250,7 +250,7 @@ test("all that is missing is said at once, before anything is changed", async ()
   cloudflare.hasSubdomain = false
   cloudflare.hasContainers = false
   cloudflare.hasR2 = false
-  const { exitCode, output } = await machine.run("deploy", [], {
+  const { exitCode, output } = await machine.deploy([], {
     WRANGLER_DOCKER_BIN: "/nonexistent/docker",
   })
   expect(exitCode).toBe(1)
@@ -263,10 +263,10 @@ test("all that is missing is said at once, before anything is changed", async ()
 
 test("one account of the log-in is taken, several ask for CLOUDFLARE_ACCOUNT_ID", async () => {
   cloudflare.hasContainers = false
-  const one = await machine.run("deploy", [], { CLOUDFLARE_ACCOUNT_ID: "" })
+  const one = await machine.deploy([], { CLOUDFLARE_ACCOUNT_ID: "" })
   expect(one.output).toContain("for containers on account account-1")
   cloudflare.accounts.push({ id: "account-2", name: "Beta" })
-  const several = await machine.run("deploy", [], { CLOUDFLARE_ACCOUNT_ID: "" })
+  const several = await machine.deploy([], { CLOUDFLARE_ACCOUNT_ID: "" })
   expect(several.exitCode).toBe(1)
   expect(several.output).toContain("set CLOUDFLARE_ACCOUNT_ID to one of")
   expect(several.output).toContain("account-2  Beta")
@@ -279,7 +279,7 @@ test.each([
   ["with a bad name", { LATHE_NAME: "My Lathe" }, 'LATHE_NAME is "My Lathe"'],
   ["with nobody at the API", { CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9" }, "does not answer"],
 ])("%s, one sentence says what to do", async (_case, environment, sentence) => {
-  const { exitCode, output } = await machine.run("deploy", [], environment)
+  const { exitCode, output } = await machine.deploy([], environment)
   expect(output).toContain(sentence)
   expect(output).not.toContain("    at ")
   expect(exitCode).toBe(1)

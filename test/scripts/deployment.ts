@@ -14,6 +14,8 @@ export type Machine = {
   folder: string
   stateDir: string
   run(script: string, words?: string[], environment?: Record<string, string>): Promise<Run>
+  /** Deploys without the check, for which the stand-in has no service. */
+  deploy(words?: string[], environment?: Record<string, string>): Promise<Run>
   /** The command lines of all Node processes so far. */
   words(): string
   remove(): void
@@ -37,11 +39,19 @@ export function makeMachine(cloudflare: CloudflareStandIn): Machine {
     WRANGLER_DOCKER_BIN: join(HERE, "docker-stand-in.sh"),
     PUBLIC_ORIGIN: cloudflare.origin,
   }
+  async function run(
+    script: string,
+    words: string[] = [],
+    environment: Record<string, string> = {},
+  ): Promise<Run> {
+    return await runScript(script, words, { ...base, ...environment })
+  }
   return {
     folder,
     stateDir,
-    run: async (script, words = [], environment = {}) =>
-      await runScript(script, words, { ...base, ...environment }),
+    run,
+    deploy: async (words = [], environment = {}) =>
+      await run("deploy", ["--no-check", ...words], environment),
     words: () => readFileSync(wordsPath, "utf8"),
     remove: () => rmSync(folder, { recursive: true }),
   }

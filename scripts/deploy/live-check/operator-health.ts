@@ -1,0 +1,59 @@
+import { z } from "zod"
+import { runnerHealth } from "../../../src/contract/runner-health.ts"
+import type { RunnerHealth } from "../../../src/contract/runner-health.ts"
+
+const container = z.object({
+  slot: z.string(),
+  running: z.boolean(),
+  problem: z.string().nullable(),
+  health: runnerHealth.nullable(),
+})
+
+/** The answer of `GET /operator/health`. */
+export const operatorHealth = z.object({
+  reasons: z.array(z.string()),
+  runner: z.union([runnerHealth, z.literal("unreachable")]).nullable(),
+  pools: z.array(
+    z.object({
+      name: z.string(),
+      used: z.number().nullable(),
+      waiting_accounts: z.number().nullable(),
+      containers: z.array(container),
+    }),
+  ),
+})
+
+export type OperatorHealth = z.infer<typeof operatorHealth>
+
+/** Runners by their pool, null for none that was seen so far; or the only one as `this machine`. */
+export type SeenRunners = Map<string, RunnerHealth | null>
+
+/** Keeps the first runner of each pool: containers end soon after their tasks. */
+export function noteRunners(seen: SeenRunners, { runner, pools }: OperatorHealth): void {
+  if (runner !== null) {
+    if (runner !== "unreachable") seen.set("this machine", runner)
+    return
+  }
+  for (const { name, containers } of pools) {
+    const found = containers.find(({ health }) => health !== null)?.health
+    seen.set(name, seen.get(name) ?? found ?? null)
+  }
+}
+
+/** What the launcher found in a runner, in a line. */
+export function describeRunner(runner: RunnerHealth | null): string {
+  if (runner === null) return "no container of it was seen running"
+  const { kernel, sandbox, ffmpeg } = runner
+  const offers = kernel
+    ? `Linux ${kernel.release}, ${describeLandlock(kernel.landlock_abi)}, seccomp ${kernel.seccomp ? "yes" : "no"}, bubblewrap ${kernel.bubblewrap ? "yes" : "no"}`
+    : "a kernel that it does not tell of"
+  const tier = sandbox.ok ? `tier ${sandbox.tier ?? "unknown"}` : "no sandbox"
+  const lacks = [sandbox.problem, sandbox.loss, sandbox.network_problem].filter(
+    (each) => each !== null,
+  )
+  return [`${offers}; ${tier}; ffmpeg ${ffmpeg ?? "unknown"}`, ...lacks].join(". ")
+}
+
+function describeLandlock(abi: number): string {
+  return abi > 0 ? `Landlock ABI ${abi}` : "no Landlock"
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest"
+import {
+  describeRunner,
+  noteRunners,
+  operatorHealth,
+} from "../../scripts/deploy/live-check/operator-health.ts"
+import type { SeenRunners } from "../../scripts/deploy/live-check/operator-health.ts"
+
+const RUNNER = {
+  ffmpeg: "7.1.5",
+  kernel: { release: "6.12.1", landlock_abi: 4, seccomp: true, bubblewrap: true },
+  sandbox: {
+    tier: "namespaces",
+    ok: true,
+    supported: true,
+    problem: null,
+    loss: null,
+    network_problem: null,
+  },
+}
+
+/** The health of a deployment of which these runners run, by their pools. */
+function healthWith(runners: Record<string, object>) {
+  const pools = ["media", "light"].map((name) => ({
+    name,
+    used: 0,
+    waiting_accounts: 0,
+    containers: runners[name]
+      ? [{ slot: `${name}-0`, running: true, problem: null, health: runners[name] }]
+      : [],
+  }))
+  return operatorHealth.parse({ reasons: [], runner: null, pools })
+}
+
+test("the runner of each pool is kept once it was seen, and its kernel is told", () => {
+  const seen: SeenRunners = new Map()
+  noteRunners(seen, healthWith({ media: RUNNER }))
+  noteRunners(seen, healthWith({}))
+  expect([...seen].map(([pool, runner]) => `${pool}: ${describeRunner(runner)}`)).toEqual([
+    "media: Linux 6.12.1, Landlock ABI 4, seccomp yes, bubblewrap yes; tier namespaces; ffmpeg 7.1.5",
+    "light: no container of it was seen running",
+  ])
+})
+
+test("a sandbox that is missing, or lacks something, says so", () => {
+  const { sandbox } = RUNNER
+  const kernel = { ...RUNNER.kernel, landlock_abi: 0 }
+  const none = {
+    ...RUNNER,
+    kernel,
+    sandbox: { ...sandbox, ok: false, problem: "no Landlock here" },
+  }
+  const seen: SeenRunners = new Map()
+  const light = { ...RUNNER, sandbox: { ...sandbox, tier: "landlock", loss: "No namespaces." } }
+  noteRunners(seen, healthWith({ media: none, light }))
+  expect(describeRunner(seen.get("media") ?? null)).toContain("no Landlock, seccomp yes")
+  expect(describeRunner(seen.get("media") ?? null)).toContain(
+    "no sandbox; ffmpeg 7.1.5. no Landlock here",
+  )
+  expect(describeRunner(seen.get("light") ?? null)).toContain("tier landlock")
+  expect(describeRunner(seen.get("light") ?? null)).toContain("No namespaces.")
+})
