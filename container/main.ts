@@ -13,7 +13,8 @@ import { makeRunner } from "./server/server.ts"
 import { makeSettings, problemOfHost, readEnvironment } from "./settings.ts"
 import { useYtdlpVersion } from "./tools/ytdlp/version.ts"
 
-const SHUTDOWN_MS_MAX = 9000
+/** How long last reports may take: on one machine, and where drained tasks had minutes. */
+const LAST_REPORTS_MS = { atOnce: 9000, drained: 90_000 }
 
 const environment = readEnvironment(process.env)
 const made = makeSettings(environment)
@@ -55,11 +56,24 @@ server.listen(port, host, () => {
   }
 })
 
-async function shutDown(signal: NodeJS.Signals): Promise<void> {
-  log("info", "runner.leaving", { signal })
-  await Promise.race([runner.shutDown(), sleep(SHUTDOWN_MS_MAX)])
+async function shutDown(reportsMs: number): Promise<void> {
+  await Promise.race([runner.shutDown(), sleep(reportsMs)])
   process.exit(0)
 }
 
-process.once("SIGTERM", (signal) => void shutDown(signal))
-process.once("SIGINT", (signal) => void shutDown(signal))
+async function drain(): Promise<void> {
+  const { drainMs } = settings
+  await runner.drain(drainMs)
+  await shutDown(drainMs === 0 ? LAST_REPORTS_MS.atOnce : LAST_REPORTS_MS.drained)
+}
+
+let draining: Promise<void> | null = null
+// The default answer to a second SIGTERM would end the process with its tasks.
+process.on("SIGTERM", (signal) => {
+  log("info", "runner.leaving", { signal })
+  draining ??= drain()
+})
+process.once("SIGINT", (signal) => {
+  log("info", "runner.leaving", { signal })
+  void shutDown(LAST_REPORTS_MS.atOnce)
+})

@@ -121,6 +121,8 @@ const environment = z.object({
     .string()
     .default("")
     .transform((text) => text.split(":").filter((path) => path !== "")),
+  /** How long running tasks may go on after a SIGTERM, in seconds, before they are interrupted. */
+  DRAIN_SECONDS_MAX: countOrNone.default(0),
   /** First of the user ids that tools run as where the runner is root, and the range is not another's. */
   SANDBOX_FIRST_UID: count.default(20_001),
   /** Lets tools run without a sandbox where the system supports none. */
@@ -160,6 +162,8 @@ export type RunnerSettings = {
   limits: ToolLimits
   /** What fetches may reach, and by which proxy. */
   egress: { allowedHosts: string[]; proxy: URL | null; sites: string[] }
+  /** Running tasks may go on so long after a SIGTERM. */
+  drainMs: number
   /** A task waits so long for room that the end of no other task would give it. */
   diskWaitMs: number
   sandboxReadPaths: string[]
@@ -206,6 +210,7 @@ export function makeSettings(values: Environment): RunnerSettings {
       proxy: values.FETCH_PROXY,
       sites: values.FETCH_SITES,
     },
+    drainMs: values.DRAIN_SECONDS_MAX * 1000,
     diskWaitMs: values.DISK_WAIT_SECONDS_MAX * 1000,
     sandboxReadPaths: values.SANDBOX_READ_PATHS,
     sandboxFirstUid: values.SANDBOX_FIRST_UID,

@@ -15,6 +15,9 @@ const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
 const SHARE = "expected a number from 0 to 1"
 /** Each is a binding of the Worker; an account's id has three digits for the number. */
 const DATABASES_MAX = 100
+/** The platform kills a container 900 seconds after its SIGTERM; the rest is for last reports. */
+const DRAIN_SECONDS_MAX = 780
+const DRAIN = `expected a whole number from 0 to ${DRAIN_SECONDS_MAX}`
 const instanceType = z.enum(INSTANCE_TYPES).optional()
 
 /** Settings an operator may set in the environment; each has a default that suits one machine. */
@@ -62,6 +65,16 @@ export const settings = z.object({
   SPEECH_INSTANCE_TYPE: instanceType,
   /** How long a container waits for the next task of its account before it ends, in seconds. */
   CONTAINER_IDLE_SECONDS: count.default(10),
+  /**
+   * How long a container that the platform stops goes on with its task, in seconds, before it interrupts
+   * it; a runner of one machine interrupts at once.
+   */
+  DRAIN_SECONDS_MAX: z.coerce
+    .number(DRAIN)
+    .int(DRAIN)
+    .min(0, DRAIN)
+    .max(DRAIN_SECONDS_MAX, DRAIN)
+    .default(DRAIN_SECONDS_MAX),
   /**
    * Bytes of the disk of one machine that media never take, so that there is room for rows: below
    * it uploads are refused and no task is begun.

@@ -10,8 +10,11 @@ import type { DiskRoom, Reservation } from "./disk-space.ts"
 import { runTask } from "./run-task.ts"
 import type { AcceptedTask, RunControllers, RunnerContext } from "./run-task.ts"
 
-/** Whether a task was begun, or why not; `no room` where the disk has none beside the others. */
-export type Acceptance = "accepted" | "stale" | "busy" | "implausible" | "no room"
+/**
+ * Whether a task was begun, or why not; `no room` where the disk has none beside the others, `leaving` where
+ * the process ends.
+ */
+export type Acceptance = "accepted" | "stale" | "busy" | "implausible" | "no room" | "leaving"
 
 /** The runs of a process: those in progress, and the last ones that ended. */
 export type Runs = {
@@ -20,6 +23,10 @@ export type Runs = {
   find(taskId: string): RunStatus | null
   /** Ends a task's run at this fence or below; resolves when its processes are gone. */
   kill(taskId: string, fence: number): Promise<boolean>
+  /** Begins no further task. */
+  leave(): void
+  /** Resolves when all runs of this moment have reported their ends. */
+  ended(): Promise<void>
   /** Interrupts all runs; resolves when each has reported that. */
   interruptAll(): Promise<void>
   countRunning(): number
@@ -51,21 +58,20 @@ export function openRuns(settings: RunnerSettings, places: Places): Runs {
   const entries = new Map<string, RunEntry>()
   const highestAllocations = new Map<string, number>()
   const disk = openDiskSpace(settings)
-  function running(): RunEntry[] {
-    return Array.from(entries.values()).filter(({ status }) => status.state === "running")
-  }
+  let isLeaving = false
   /** Nothing is awaited in here, so that no two tasks get the same slot or the same room. */
   function begin(task: AcceptedTask, sandbox: Sandbox, used?: Map<string, number>): Acceptance {
     const { task_id: taskId, fence, slot, allocation } = task.order
     const known = entries.get(taskId)
     if (known?.status.fence === fence) return "accepted"
     if (known && known.status.fence > fence) return "stale"
+    if (isLeaving) return "leaving"
     const now = Date.now()
     if (!isPlausibleAllocation(allocation, now)) return "implausible"
     const highest = highestAllocations.get(slot) ?? 0
     if (isLateAllocation({ allocation, highest, now })) return "stale"
     highestAllocations.set(slot, allocation)
-    const others = running().filter((entry) => entry !== known && entry.pool === task.pool)
+    const others = runningIn(entries).filter((entry) => entry !== known && entry.pool === task.pool)
     if (others.length >= settings.capacity) return "busy"
     const room = disk.find(task.order, settings.capacity - others.length, used)
     if (room === "no room") return room
@@ -97,11 +103,15 @@ export function openRuns(settings: RunnerSettings, places: Places): Runs {
       await known.released
       return wasRunning
     },
+    leave() {
+      isLeaving = true
+    },
+    ended: () => reportsOf(entries),
     async interruptAll() {
       for (const { controllers } of entries.values()) controllers.interrupt.abort("interrupted")
-      await Promise.all(Array.from(entries.values(), ({ reported }) => reported))
+      await reportsOf(entries)
     },
-    countRunning: () => running().length,
+    countRunning: () => runningIn(entries).length,
   }
 }
 
@@ -137,6 +147,14 @@ function startRun(
     await runTask(task, control, runner)
   }
   return { pool: task.pool, status, controllers, released: released.promise, reported: run() }
+}
+
+function runningIn(entries: Map<string, RunEntry>): RunEntry[] {
+  return Array.from(entries.values()).filter(({ status }) => status.state === "running")
+}
+
+async function reportsOf(entries: Map<string, RunEntry>): Promise<void> {
+  await Promise.all(Array.from(entries.values(), ({ reported }) => reported))
 }
 
 function forgetOldest(entries: Map<string, RunEntry>): void {

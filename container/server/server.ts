@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
 import { Router } from "itty-router"
 import { z } from "zod"
 import {
@@ -24,6 +25,8 @@ import type { Runs } from "./runs.ts"
 
 /** A runner without its port. */
 export type Runner = Handler & {
+  /** Accepts no more tasks; resolves when the running ones have reported their ends, or after `ms`. */
+  drain(ms: number): Promise<void>
   /** Accepts no more tasks and interrupts the running ones; resolves when that is reported. */
   shutDown(): Promise<void>
 }
@@ -41,7 +44,6 @@ export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice)
   const places = openPlaces(settings)
   const runs = openRuns(settings, places)
   void latestChoice().then(({ sandbox }) => sandbox && places.open(sandbox))
-  let isShuttingDown = false
   const refuseHead = tokenCheck(settings.token)
   const router = Router<RoutedRequest>({
     before: [(request: Request) => refuseHead(request.headers), checkProtocol],
@@ -53,7 +55,6 @@ export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice)
   })
     .post("/tasks", async (request) => {
       const { sandbox } = await latestChoice()
-      if (isShuttingDown) return refuse(503, "leaving")
       if (!sandbox) return refuse(503, UNSANDBOXED)
       return await acceptTask(request, (task) => runs.accept(task, sandbox), settings.boot)
     })
@@ -63,13 +64,19 @@ export function makeRunner(settings: RunnerSettings, latestChoice: LatestChoice)
   return {
     refuseHead,
     fetch: (request) => router.fetch(request),
+    async drain(ms) {
+      runs.leave()
+      await Promise.race([runs.ended(), sleep(ms, undefined, { ref: false })])
+    },
     async shutDown() {
-      isShuttingDown = true
+      runs.leave()
       await Promise.all([runs.interruptAll(), places.close()])
       await speechWorkersOf(settings).close()
     },
   }
 }
+
+const REFUSALS = { "no room": 507, leaving: 503, stale: 409, busy: 409, implausible: 409 } as const
 
 async function acceptTask(
   request: RoutedRequest,
@@ -82,7 +89,7 @@ async function acceptTask(
   if ("error" in task) return refuse(400, task.error)
   const answer = await accept({ order: order.data, ...task })
   if (answer === "accepted") return Response.json({ boot }, { status: 202 })
-  return refuse(answer === "no room" ? 507 : 409, answer)
+  return refuse(REFUSALS[answer], answer)
 }
 
 function showTask(request: RoutedRequest, runs: Runs): Response {

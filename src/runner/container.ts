@@ -175,6 +175,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
     const envVars = {
       ...ENVIRONMENT,
+      DRAIN_SECONDS_MAX: String(settingsOf(this.env).DRAIN_SECONDS_MAX),
       ...poolEnvironment(this.env, this.#pool),
       ...(token !== null && { RUNNER_TOKEN: token }),
     }

@@ -23,13 +23,14 @@ type LogLine = z.infer<typeof logLine>
 
 const OTHER_UID = 23_456
 const main = join(import.meta.dirname, "../../container/main.ts")
-const io = makeIoServer("a-very-secret-token")
+let io = makeIoServer("a-very-secret-token")
 let workDir: string
 let worker: Awaited<ReturnType<typeof listen>>
 let child: ChildProcess
 let lines: LogLine[]
 
 beforeEach(async () => {
+  io = makeIoServer("a-very-secret-token")
   workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
   worker = await listen({ fetch: (request) => io.fetch(request) })
 })
@@ -57,8 +58,8 @@ function launch(more: Record<string, string>, stderr: "pipe" | "inherit"): Child
   })
 }
 
-async function start(): Promise<string> {
-  child = launch({}, "inherit")
+async function start(more: Record<string, string> = {}): Promise<string> {
+  child = launch(more, "inherit")
   lines = []
   if (!child.stdout) throw new Error("The runner has no stdout.")
   createInterface({ input: child.stdout }).on("line", (line) => {
@@ -91,6 +92,55 @@ test("clears its work folder, announces itself, and interrupts its task on SIGTE
   expect(await processesIn(workDir)).toEqual([])
   expect(await readdir(workDir)).toEqual(["something-else"])
   expect(JSON.stringify(lines)).not.toContain(io.token)
+})
+
+/** A runner with a task whose only output is not stored before `store` is called. */
+async function startWithTask(more: Record<string, string>) {
+  const runner = await start(more)
+  const storing = Promise.withResolvers<null>()
+  io.intercept = (call) => (call === "PUT /outputs/out_1" ? storing.promise : null)
+  const commands = ["-f lavfi -i testsrc2=s=64x64:d=0.2 -c:v mpeg4 out.mp4".split(" ")]
+  const order = makeOrder({ io, ioOrigin: worker.origin, commands })
+  expect((await callRunner(`${runner}/tasks`, "POST", order)).status).toBe(202)
+  await waitFor(() => io.requests.some(({ call }) => call === "PUT /outputs/out_1"))
+  return { runner, order, store: () => storing.resolve(null) }
+}
+
+async function sendSigterm(): Promise<void> {
+  const before = lines.filter(({ event }) => event === "runner.leaving").length
+  child.kill("SIGTERM")
+  await waitFor(() => lines.filter(({ event }) => event === "runner.leaving").length > before)
+}
+
+test("ends its task after a SIGTERM within DRAIN_SECONDS_MAX, and takes no other", async () => {
+  const { runner, order, store } = await startWithTask({ DRAIN_SECONDS_MAX: "600" })
+  await sendSigterm()
+  await sendSigterm()
+  const other = makeOrder({ io, ioOrigin: worker.origin, commands: [ENDLESS] })
+  const refused = await callRunner(`${runner}/tasks`, "POST", other)
+  expect([refused.status, await refused.json()]).toEqual([503, { error: "leaving" }])
+  // A Worker that lost the answer asks again.
+  expect((await callRunner(`${runner}/tasks`, "POST", order)).status).toBe(202)
+  const left = once(child, "exit")
+  store()
+  expect(await left).toEqual([0, null])
+  expect(io.reports.at(-1)).toMatchObject({ kind: "finished" })
+  expect(io.outputs.has("out_1")).toBe(true)
+})
+
+test("interrupts a task that has not ended DRAIN_SECONDS_MAX after a SIGTERM", async () => {
+  await startWithTask({ DRAIN_SECONDS_MAX: "1" })
+  child.kill("SIGTERM")
+  expect(await once(child, "exit")).toEqual([0, null])
+  expect(io.reports.at(-1)).toMatchObject({ kind: "interrupted" })
+})
+
+test("interrupts a task that it drains at a SIGINT", async () => {
+  await startWithTask({ DRAIN_SECONDS_MAX: "600" })
+  await sendSigterm()
+  child.kill("SIGINT")
+  expect(await once(child, "exit")).toEqual([0, null])
+  expect(io.reports.at(-1)).toMatchObject({ kind: "interrupted" })
 })
 
 test("starts beside workspaces that are deep, unreadable, or not to be removed at all", async () => {

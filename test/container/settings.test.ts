@@ -28,3 +28,13 @@ test.for(["10.0.0.1:3128", "https://proxy.example", "socks5://proxy.example", "n
     expect(() => egressOf({ FETCH_PROXY: proxy })).toThrow("expected an http:// URL")
   },
 )
+
+function drainMsOf(env: NodeJS.ProcessEnv): number {
+  return makeSettings(readEnvironment(env)).drainMs
+}
+
+test("tasks are drained for as long as is set, and by default not at all", () => {
+  expect(drainMsOf({})).toBe(0)
+  expect(drainMsOf({ DRAIN_SECONDS_MAX: "780" })).toBe(780_000)
+  expect(() => drainMsOf({ DRAIN_SECONDS_MAX: "-1" })).toThrow("DRAIN_SECONDS_MAX")
+})

@@ -86,9 +86,10 @@ describe("the object of a container", () => {
       await runner.post(await makeOrder())
     })
     const known =
-      /^(?:DISK_RESERVE_BYTES|LOG_LEVEL|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
+      /^(?:DISK_RESERVE_BYTES|DRAIN_SECONDS_MAX|LOG_LEVEL|RUNNER_(?:CAPACITY|HOST|PORT|TOKEN)|SELF_TESTS_MAX)$/
     const others = Object.entries(container.environment).filter(([name]) => !known.test(name))
     expect(Object.fromEntries(others)).toEqual(needed)
+    expect(container.environment["DRAIN_SECONDS_MAX"]).toBe("780")
   })
 
   it("says at the end of a run whether it has the yt-dlp that it was told to use", async () => {

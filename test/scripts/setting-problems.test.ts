@@ -8,6 +8,10 @@ test("settings that can be used, and other variables, have no problem", () => {
 })
 
 test.each([
+  [
+    { DRAIN_SECONDS_MAX: "900" },
+    'DRAIN_SECONDS_MAX is "900": expected a whole number from 0 to 780.',
+  ],
   [{ LINK_SECONDS: "x" }, 'LINK_SECONDS is "x": expected a whole number above 0.'],
   [{ LINK_SECONDS: "" }, 'LINK_SECONDS is "": expected a whole number above 0.'],
   [{ JOB_DAYS_MAX: "1.5" }, 'JOB_DAYS_MAX is "1.5": expected a whole number above 0.'],
