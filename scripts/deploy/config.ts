@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib"
 import { experimental_readRawConfig } from "wrangler"
 import { z } from "zod"
 import { REGIONS } from "../../src/regions.ts"
-import { POOLS } from "../../src/runner/pools.ts"
+import { POOLS, instancesMax } from "../../src/runner/pools.ts"
 import { settings } from "../../src/settings.ts"
 import { writeStateFile } from "../local/state-folder.ts"
 import type { WorkerVariables } from "./settings.ts"
@@ -181,7 +181,7 @@ function deriveContainer(
     ...(context !== undefined && { image_build_context: resolve(CLONE, context) }),
     ...(Object.keys(models).length > 0 && { image_vars: { ...imageVars, ...models } }),
     ...(type !== undefined && { instance_type: type }),
-    ...(instances !== undefined && { max_instances: Number(instances) }),
+    ...(instances !== undefined && { max_instances: instancesMax(Number(instances)) }),
     ...(region && { constraints: { ...source.constraints, regions: [region.containers] } }),
   }
 }

@@ -96,6 +96,14 @@ export function slotNames(pool: string, settings: Settings): string[] {
   return Array.from({ length: count }, (_, index) => `${pool}-${index}`)
 }
 
+const INSTANCES_PER_SLOT = 1.5
+const SPARE_INSTANCES_MIN = 2
+
+/** Instances that a pool of so many slots may have: one that drains counts until it is gone. */
+export function instancesMax(slots: number): number {
+  return Math.max(Math.ceil(slots * INSTANCES_PER_SLOT), slots + SPARE_INSTANCES_MIN)
+}
+
 /** Bytes of the disk that a task of a pool has, where the pool's runners are containers. */
 export function containerDiskBytes(pool: string, settings: Settings): number {
   const { instanceType, instanceTypeSetting, systemBytes } = poolOf(pool)

@@ -115,17 +115,17 @@ test("settings stay until they are set anew or emptied, and size the containers"
   const stayed = { PUBLIC_ORIGIN: cloudflare.origin, ...settings }
   expect(varsOf(cloudflare)).toMatchObject(stayed)
   expect(cloudflare.applications).toMatchObject([
-    { max_instances: 3, configuration: { instance_type: "standard-4" } },
-    { max_instances: 10, configuration: { instance_type: "basic" } },
-    { max_instances: 5, configuration: { instance_type: "basic" } },
-    { max_instances: 7, configuration: { instance_type: "basic" } },
-    { max_instances: 5, configuration: { instance_type: "standard-2" } },
+    { max_instances: 5, configuration: { instance_type: "standard-4" } },
+    { max_instances: 15, configuration: { instance_type: "basic" } },
+    { max_instances: 8, configuration: { instance_type: "basic" } },
+    { max_instances: 11, configuration: { instance_type: "basic" } },
+    { max_instances: 8, configuration: { instance_type: "standard-2" } },
   ])
   const secrets = new Map(cloudflare.worker?.secrets)
 
   await machine.deploy([], { LINK_SECONDS: "90" })
   expect(varsOf(cloudflare)).toMatchObject({ ...stayed, LINK_SECONDS: "90" })
-  expect(cloudflare.applications[0]).toMatchObject({ max_instances: 3 })
+  expect(cloudflare.applications[0]).toMatchObject({ max_instances: 5 })
 
   await machine.deploy([], { RUN_SECONDS_MAX: "", RUNNER_INSTANCES: "" })
   expect(varsOf(cloudflare)).toMatchObject({
@@ -134,7 +134,7 @@ test("settings stay until they are set anew or emptied, and size the containers"
     LINK_SECONDS: "90",
   })
   expect(varsOf(cloudflare)).not.toHaveProperty("RUN_SECONDS_MAX")
-  expect(cloudflare.applications[0]).toMatchObject({ max_instances: 10 })
+  expect(cloudflare.applications[0]).toMatchObject({ max_instances: 15 })
   expect(cloudflare.worker?.secrets).toEqual(secrets)
   expect(cloudflare.worker?.versionCount).toBe(3)
 })
