@@ -134,6 +134,8 @@ export type PoolRpc = DurableObject & {
   slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
   /** A slot's container refused a task since it has no sandbox, or took one again. */
   sandboxJudged(judged: { slot: string; hasSandbox: boolean }): Promise<void>
+  /** A slot's container could not be started, or could again. */
+  startJudged(judged: { slot: string; isStarted: boolean }): Promise<void>
   /** A slot's container could not install the yt-dlp that it was told to use, or could. */
   ytdlpJudged(judged: { slot: string; isInstalled: boolean }): Promise<void>
   /** How many slots the pool has, and how many are given; and how many accounts want more. */

@@ -4,6 +4,7 @@ import type { ToolName } from "./tasks/definition.ts"
 
 /** Why a service that answers does not do its work as it should; codes for the operator. */
 export const DEGRADED_REASONS = [
+  "container_not_started",
   "database_filling",
   "disk_full",
   "runner_unreachable",

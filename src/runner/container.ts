@@ -3,6 +3,7 @@ import { BOOT_HEADER, UNSANDBOXED, YTDLP_HEADER, runnerHeaders } from "../contra
 import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
+import { log } from "../log.ts"
 import type { ContainerState, RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
 import { poolObjectOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
@@ -26,6 +27,9 @@ const ENVIRONMENT = {
   DISK_RESERVE_BYTES: String(DISK_RESERVE_BYTES),
 }
 const CALL_MS = 10_000
+
+/** What is answered between two starts that the platform is asked for. */
+const NOT_STARTED = "not started"
 
 const LATE: RunnerAnswer = { status: 409, text: "a later allocation has this slot" }
 
@@ -59,7 +63,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     if (!run) return { status: 400, text: "token" }
     this.#idle = null
     await this.#ending
-    const problem = await this.#comeUp()
+    const problem = await this.#comeUp(order.slot)
     if (problem !== null) return { status: 503, text: problem }
     // Nothing may be awaited between this check and the call: a container that was ended for
     // another account must not get a task of the one before.
@@ -158,20 +162,21 @@ class Runner extends Container<Env> implements RunnerRpc {
   }
 
   /** Starts the container where it does not run; answers why there is none. */
-  async #comeUp(): Promise<string | null> {
+  async #comeUp(slot: string): Promise<string | null> {
     const { status } = await this.getState()
     if (containerOf(this.ctx).running && status === "healthy") return null
     // Callers share one start, since each start makes a token of its own.
-    this.#comingUp ??= this.#start().finally(() => {
+    this.#comingUp ??= this.#start(slot).finally(() => {
       this.#comingUp = null
     })
     this.#startProblem = await this.#comingUp
     return this.#startProblem
   }
 
-  async #start(): Promise<string | null> {
+  async #start(slot: string): Promise<string | null> {
     const isRunning = containerOf(this.ctx).running
     if (!isRunning && this.#memory.restartsIn(Date.now()) > 0) return UNSANDBOXED
+    if (!isRunning && this.#memory.startsIn(Date.now()) > 0) return NOT_STARTED
     const token = isRunning ? this.#memory.token() : this.#memory.makeToken()
     const envVars = {
       ...ENVIRONMENT,
@@ -181,10 +186,21 @@ class Runner extends Container<Env> implements RunnerRpc {
     }
     try {
       await this.startAndWaitForPorts({ startOptions: { envVars } })
+      if (this.#memory.noteStarted()) this.#judgeStart({ slot, isStarted: true })
       return null
     } catch (error) {
+      // A container that runs and does not listen yet is only slow.
+      if (!containerOf(this.ctx).running) {
+        log("warn", "runner.not_started", { slot, error: String(error) })
+        this.#memory.noteNotStarted(Date.now())
+        this.#judgeStart({ slot, isStarted: false })
+      }
       return String(error)
     }
+  }
+
+  #judgeStart(judged: { slot: string; isStarted: boolean }): void {
+    this.ctx.waitUntil(poolObjectOf(this.env, this.#pool).startJudged(judged))
   }
 
   /** An end that failed refuses only the calls that waited for it. */

@@ -13,6 +13,10 @@ const TOKEN_BYTES = 32
 const RESTART_MS = 2000
 const RESTART_MS_MAX = 60_000
 
+/** Waits before the platform is asked again for a container that it did not start; they double. */
+const START_MS = 1000
+const START_MS_MAX = 15_000
+
 type Facts = {
   /** The highest number of an allocation of the slot; kept under the name it always had. */
   grant: number
@@ -23,6 +27,8 @@ type Facts = {
   token: string
   /** Containers in a row that had no sandbox: how many, the last one's process, and when. */
   unsandboxed: { count: number; boot: string | null; at: number }
+  /** Starts in a row that failed: how many, and when the last one did. */
+  unstarted: { count: number; at: number }
 }
 
 /**
@@ -36,6 +42,7 @@ export function openSlotMemory(kv: SyncKvStorage) {
   const read = openReader(kv)
   return {
     ...sandboxMemory(kv),
+    ...startMemory(kv),
     /** Whether a call under this allocation counts; calls under lower ones no longer do then. */
     admits(allocation: number): boolean {
       const now = Date.now()
@@ -108,10 +115,40 @@ function sandboxMemory(kv: SyncKvStorage) {
     /** Milliseconds until a container may be started after those that had no sandbox. */
     restartsIn(now: number): number {
       const { count, at } = read("unsandboxed") ?? { count: 0, at: 0 }
-      const waitMs = count === 0 ? 0 : Math.min(RESTART_MS * 2 ** (count - 1), RESTART_MS_MAX)
-      return Math.min(waitMs, Math.max(0, at + waitMs - now))
+      return leftOfWait({ count, at, now, firstMs: RESTART_MS, maxMs: RESTART_MS_MAX })
     },
   }
+}
+
+function startMemory(kv: SyncKvStorage) {
+  const read = openReader(kv)
+  return {
+    /** The platform refused to start the container, or the container ended at once. */
+    noteNotStarted(now: number): void {
+      const { count } = read("unstarted") ?? { count: 0 }
+      kv.put("unstarted", { count: count + 1, at: now })
+    },
+    /** The container started; true where the start before failed. */
+    noteStarted: () => kv.delete("unstarted"),
+    /** Milliseconds until the platform may be asked for a container again. */
+    startsIn(now: number): number {
+      const { count, at } = read("unstarted") ?? { count: 0, at: 0 }
+      return leftOfWait({ count, at, now, firstMs: START_MS, maxMs: START_MS_MAX })
+    },
+  }
+}
+
+/** What is left of the wait after the last of `count` failures in a row; never more than that wait. */
+function leftOfWait(of: {
+  count: number
+  at: number
+  now: number
+  firstMs: number
+  maxMs: number
+}) {
+  const { count, at, now, firstMs, maxMs } = of
+  const waitMs = count === 0 ? 0 : Math.min(firstMs * 2 ** (count - 1), maxMs)
+  return Math.min(waitMs, Math.max(0, at + waitMs - now))
 }
 
 /**

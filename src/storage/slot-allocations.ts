@@ -137,8 +137,13 @@ function holderTable(sql: SqlStorage, slots: Map<string, Slot>) {
 
 /** A container with a problem that nobody heard of again says nothing of those to come. */
 const PROBLEM_MS_MAX = 600_000
+/** Starts that are refused for less are no problem: an instance may be about to end. */
+const UNSTARTED_MS_MIN = 60_000
+/** A slot that somebody wants is started again sooner than this. */
+const UNSTARTED_MS_MAX = 120_000
 
 function slotProblemTables(sql: SqlStorage) {
+  const { isRefused, ...starts } = startTable(sql)
   const toEnd = new Set<string>()
   const notEnded = new Set<string>()
   for (const { slot, failedAt } of sql.exec<{ slot: string; failedAt: number | null }>(
@@ -152,6 +157,7 @@ function slotProblemTables(sql: SqlStorage) {
     return sql.exec(query, now - PROBLEM_MS_MAX).toArray().length > 0
   }
   return {
+    ...starts,
     /** Slots whose container is to be ended before they are allocated again. */
     slotsToEnd: (): ReadonlySet<string> => toEnd,
     /** Those of them that could not be ended so far. */
@@ -184,10 +190,34 @@ function slotProblemTables(sql: SqlStorage) {
     },
     degradedReasons(now: number): DegradedReason[] {
       return [
+        ...(isRefused(now) ? ["container_not_started" as const] : []),
         ...(isSeen("unsandboxed_slots", now) ? ["sandbox_failed" as const] : []),
         ...(notEnded.size > 0 ? ["slot_not_ended" as const] : []),
         ...(isSeen("outdated_slots", now) ? ["ytdlp_update_failed" as const] : []),
       ]
+    },
+  }
+}
+
+function startTable(sql: SqlStorage) {
+  return {
+    saveStarted(slot: string): void {
+      sql.exec("delete from unstarted_slots where slot = ?", slot)
+    },
+    saveNotStarted(slot: string, now: number): void {
+      sql.exec("delete from unstarted_slots where seen_at <= ?", now - UNSTARTED_MS_MAX)
+      sql.exec(
+        `insert into unstarted_slots (slot, since, seen_at) values (?, ?, ?)
+         on conflict do update set seen_at = excluded.seen_at`,
+        slot,
+        now,
+        now,
+      )
+    },
+    /** Whether starts of a slot that somebody wants have been refused for a minute. */
+    isRefused(now: number): boolean {
+      const query = "select 1 from unstarted_slots where since <= ? and seen_at > ? limit 1"
+      return sql.exec(query, now - UNSTARTED_MS_MIN, now - UNSTARTED_MS_MAX).toArray().length > 0
     },
   }
 }

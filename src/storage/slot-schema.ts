@@ -15,6 +15,8 @@ export function createSlotTables(sql: SqlStorage): void {
     slot text primary key, seen_at integer not null)`)
   sql.exec(`create table if not exists outdated_slots (
     slot text primary key, seen_at integer not null)`)
+  sql.exec(`create table if not exists unstarted_slots (
+    slot text primary key, since integer not null, seen_at integer not null)`)
   takeOver(sql)
 }
 

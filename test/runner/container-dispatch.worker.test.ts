@@ -71,6 +71,7 @@ describe("a task for a container", () => {
     const answers: (RunnerAnswer | Error)[] = [
       { status: 503, text: "There is no Container instance available at this time." },
       { status: 429, text: "you are requesting too many containers per second" },
+      { status: 503, text: "Maximum number of running container instances exceeded." },
       new Error("no answer in time"),
       { status: 202, text: JSON.stringify({ boot: "a-boot" }) },
     ]
@@ -90,7 +91,7 @@ describe("a task for a container", () => {
       return [outcome, queue.find(taskId)]
     })
     expect(outcome).toMatchObject(["running", { state: "running", boot: "a-boot" }])
-    expect(fences).toEqual([1, 1, 1, 1])
+    expect(fences).toEqual([1, 1, 1, 1, 1])
     const read = await readSnapshot(database, jobId)
     expect(read?.tasks).toMatchObject([{ failures: 0, interruptions: 0, fence: 1 }])
   })

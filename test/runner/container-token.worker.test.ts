@@ -161,6 +161,24 @@ describe("the object of a container", () => {
     expect(statuses).toMatchObject([null, { status: 401 }, { status: 202 }])
   })
 
+  it.for([
+    "Maximum number of running container instances exceeded. Try again later.",
+    "you are requesting too many containers per second",
+  ])("asks for a start no sooner than it may, after: %s", async (refusal) => {
+    const order = await makeOrder()
+    container.refusal = refusal
+    async function post() {
+      return await inRunner((runner) => runner.post(order))
+    }
+    expect(await post()).toMatchObject({ status: 503, text: expect.stringContaining(refusal) })
+    expect(container.tokens).toHaveLength(1)
+    expect(await post()).toEqual({ status: 503, text: "not started" })
+    expect(container.tokens).toHaveLength(1)
+    container.refusal = null
+    await expect.poll(post, { timeout: 10_000 }).toMatchObject({ status: 202 })
+    expect(container.tokens).toHaveLength(2)
+  })
+
   it("waits before another start, and longer each time, where containers have no sandbox", async () => {
     const order = await makeOrder()
     container.hasSandbox = false

@@ -243,6 +243,28 @@ describe("a slot that is a container", () => {
     expect(ended).toHaveLength(2)
   })
 
+  it("makes the health degraded once a start was refused for a minute, until one succeeds", async () => {
+    const began = Date.now()
+    const clock = vi.spyOn(Date, "now")
+    const [atOnce, lasting, started, forgotten] = await inPool(async (pool) => {
+      async function refuseAt(seconds: number) {
+        clock.mockImplementation(() => began + seconds * 1000)
+        await pool.startJudged({ slot: "media-0", isStarted: false })
+        return await pool.degradedReasons()
+      }
+      const reasons = [await refuseAt(0), await refuseAt(61)]
+      await pool.startJudged({ slot: "media-0", isStarted: true })
+      reasons.push(await pool.degradedReasons())
+      await refuseAt(100)
+      // Nobody wanted the slot any more in between.
+      return [...reasons, await refuseAt(1000)]
+    })
+    expect(atOnce).toEqual([])
+    expect(lasting).toEqual(["container_not_started"])
+    expect(started).toEqual([])
+    expect(forgotten).toEqual([])
+  })
+
   it("makes the health degraded while its containers have no sandbox", async () => {
     const [failing, after] = await inPool(async (pool) => {
       await pool.sandboxJudged({ slot: "media-0", hasSandbox: false })

@@ -19,6 +19,8 @@ export type FakedContainer = {
   environment: Record<string, string>
   /** What it says of its yt-dlp. */
   ytdlp: string
+  /** Why it is not started, as the platform says it; null where it is. */
+  refusal: string | null
   /** How many ends of it fail. */
   endsFailing: number
   /** Signals that it got; the first one stops it. */
@@ -37,6 +39,7 @@ export function freshContainer(): FakedContainer {
     tokens: [],
     environment: {},
     ytdlp: "installing",
+    refusal: null,
     endsFailing: 0,
     signals: [],
     killStatus: null,
@@ -65,8 +68,9 @@ function fakeContainer(own: FakedContainer) {
       own.environment = given
       own.wanted = given["RUNNER_TOKEN"] ?? ""
       own.tokens.push(own.wanted)
+      if (own.refusal !== null) own.running = false
     },
-    monitor: () => stopped.promise,
+    monitor: () => (own.refusal === null ? stopped.promise : refused(own.refusal)),
     signal(number: number) {
       own.signals.push(number)
       own.running = false
@@ -82,6 +86,7 @@ function fakeContainer(own: FakedContainer) {
     async interceptAllOutboundHttp() {},
     getTcpPort: () => ({
       async fetch(input: string | Request, init?: RequestInit) {
+        if (own.refusal !== null) throw new Error(own.refusal)
         const request = new Request(input, init)
         if (request.url.endsWith("/health")) return Response.json({ status: "ok" })
         if (!request.url.includes("/tasks")) return new Response()
@@ -99,6 +104,13 @@ function fakeContainer(own: FakedContainer) {
       },
     }),
   }
+}
+
+/** Its class looks at it some time later. */
+function refused(reason: string): Promise<never> {
+  const monitored = Promise.reject(new Error(reason))
+  monitored.catch(() => undefined)
+  return monitored
 }
 
 /** The environment of the tests with some settings of their own. */

@@ -35,6 +35,8 @@ operateHealth.get("/operate/health", requireOperator, async (c) => {
 })
 
 const SENTENCES: Record<DegradedReason, string> = {
+  container_not_started:
+    "For a minute and more a container could not be started: jobs wait. Lines in the log (runner.not_started) say why; the platform may have no room, or max_instances may be too small.",
   database_filling:
     "The database has four fifths of the bytes that it may have. Keep finished jobs for fewer days (JOB_DAYS_MAX, RETENTION_DAYS), or spread accounts over more databases.",
   disk_full:

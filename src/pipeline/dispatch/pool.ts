@@ -88,6 +88,11 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     else this.#tables.saveUnsandboxed(slot, Date.now())
   }
 
+  async startJudged({ slot, isStarted }: { slot: string; isStarted: boolean }): Promise<void> {
+    if (isStarted) this.#tables.saveStarted(slot)
+    else this.#tables.saveNotStarted(slot, Date.now())
+  }
+
   async ytdlpJudged({ slot, isInstalled }: { slot: string; isInstalled: boolean }): Promise<void> {
     if (isInstalled) this.#tables.saveUpdated(slot)
     else this.#tables.saveNotUpdated(slot, Date.now())
