@@ -77,6 +77,10 @@ async function resumeDownload(
   if (size > input.size_bytes) {
     throw new RunnerError("input_failed", "The input is larger than the task says.")
   }
+  // Another attempt would get no more of it.
+  if (size === offset && size < input.size_bytes) {
+    throw new RunnerError("input_failed", "The input is smaller than the task says.")
+  }
   if (size < input.size_bytes) throw new Error(`Only ${size} bytes arrived.`)
 }
 

@@ -39,9 +39,9 @@ export async function mapWithConcurrency<Item, Value>(
   return values
 }
 
-/** How transfers are retried: three attempts within about a second. */
+/** How transfers are retried: for 76 seconds, which outlasts the minute that a Worker's deployment takes. */
 export function transferRetryPolicy(signal: AbortSignal): RetryPolicy {
-  return { attempts: 3, firstDelayMs: 200, delayMsMax: 1000, signal }
+  return { attempts: 20, firstDelayMs: 200, delayMsMax: 5000, signal }
 }
 
 /**

@@ -143,7 +143,7 @@ const UNSTARTED_MS_MIN = 60_000
 const UNSTARTED_MS_MAX = 120_000
 
 function slotProblemTables(sql: SqlStorage) {
-  const { isRefused, ...starts } = startTable(sql)
+  const starts = startTable(sql)
   const toEnd = new Set<string>()
   const notEnded = new Set<string>()
   for (const { slot, failedAt } of sql.exec<{ slot: string; failedAt: number | null }>(
@@ -190,7 +190,7 @@ function slotProblemTables(sql: SqlStorage) {
     },
     degradedReasons(now: number): DegradedReason[] {
       return [
-        ...(isRefused(now) ? ["container_not_started" as const] : []),
+        ...(starts.isRefused(now) ? ["container_not_started" as const] : []),
         ...(isSeen("unsandboxed_slots", now) ? ["sandbox_failed" as const] : []),
         ...(notEnded.size > 0 ? ["slot_not_ended" as const] : []),
         ...(isSeen("outdated_slots", now) ? ["ytdlp_update_failed" as const] : []),

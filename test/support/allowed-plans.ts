@@ -88,7 +88,7 @@ const BOUNDED: AllowedPlan[] = [
     because: "ids that the statement found by an index itself, and limits",
   },
   {
-    plan: /^SCAN (?:unended|unsandboxed|outdated)_slots/,
+    plan: /^SCAN (?:unended|unsandboxed|unstarted|outdated)_slots/,
     because: "slots of one pool that have a problem",
   },
 ]

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { RunnerError } from "../../../container/failures.ts"
-import { retry } from "../../../container/transfer/promises.ts"
+import { retry, transferRetryPolicy } from "../../../container/transfer/promises.ts"
 
 const never = new AbortController().signal
 const quick = { attempts: 3, firstDelayMs: 1, delayMsMax: 2, signal: never }
@@ -66,4 +66,12 @@ test("throws the reason of an abort, also between two attempts", async () => {
   setTimeout(() => abort.abort("gone"), 10)
   await expect(retrying).rejects.toBe("gone")
   await expect(retry(policy, () => Promise.resolve("done"))).rejects.toBe("gone")
+})
+
+test("transfers are retried for longer than a deployment of the Worker takes", () => {
+  const { attempts, firstDelayMs, delayMsMax } = transferRetryPolicy(never)
+  const delays = Array.from({ length: attempts - 1 }, (_, index) =>
+    Math.min(delayMsMax, firstDelayMs * 2 ** index),
+  )
+  expect(delays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(60_000)
 })

@@ -127,6 +127,26 @@ test("an output is uploaded again where the service fails once", async () => {
   expect(harness.io.outputs.get("out_1")?.bytes.length).toBeGreaterThan(PART_BYTES)
 })
 
+test("a transfer is tried again while the service fails for some seconds", async () => {
+  const failures = new Map<string, number>()
+  harness.io.intercept = (call) => {
+    const count = failures.get(call) ?? 0
+    if (!/puts/.test(call) || count === 4) return null
+    failures.set(call, count + 1)
+    return new Response(null, { status: 503 })
+  }
+  const bytes = noise(5000)
+  expect(await harness.finish(copy(bytes))).toMatchObject({ kind: "finished" })
+  expect(harness.io.outputs.get("out_1")?.bytes).toEqual(bytes)
+})
+
+test("an input that is smaller than its order says is not asked for again and again", async () => {
+  const order = copy(noise(100))
+  harness.io.inputs.set("in_1", noise(99))
+  expect(await harness.finish(order)).toMatchObject({ failure: { code: "input_failed" } })
+  expect(harness.io.requests.filter(({ call }) => call === "GET /inputs/in_1")).toHaveLength(2)
+})
+
 test("an interrupted download is resumed, not restarted", async () => {
   const bytes = noise(5000)
   harness.io.intercept = (call, request) =>
