@@ -1,3 +1,4 @@
+import { setDefaultResultOrder } from "node:dns"
 import { createServer } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { removeLeftSocketFolders } from "./egress/socket-folder.ts"
@@ -15,6 +16,9 @@ import { useYtdlpVersion } from "./tools/ytdlp/version.ts"
 
 /** How long last reports may take: on one machine, and where drained tasks had minutes. */
 const LAST_REPORTS_MS = { atOnce: 9000, drained: 90_000 }
+
+// Containers have no way to IPv6, and what is sent there is dropped without an answer.
+setDefaultResultOrder("ipv4first")
 
 const environment = readEnvironment(process.env)
 const made = makeSettings(environment)

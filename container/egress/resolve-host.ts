@@ -6,7 +6,7 @@ export type Address = { address: string; family: 4 | 6 }
 const DNS_TIMEOUT_MS = 2000
 const DNS_TRIES = 2
 
-/** Every address of a host; none where there is no such host. Throws where nobody knows. */
+/** Every address of a host, those of IPv4 first, since containers have no way to IPv6; none where there is no such host. Throws where nobody knows. */
 export type Resolve = (host: string, isAllowed: boolean) => Promise<Address[]>
 
 /**
@@ -18,7 +18,7 @@ export async function resolveHost(host: string, isAllowed: boolean): Promise<Add
   const family = isIP(host)
   if (family !== 0) return [toAddress(host, family)]
   if (isAllowed) {
-    const found = await lookup(host, { all: true })
+    const found = await lookup(host, { all: true, order: "ipv4first" })
     return found.map(({ address, family: known }) => toAddress(address, known))
   }
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
