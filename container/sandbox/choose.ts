@@ -12,7 +12,7 @@ import { placeAttacks } from "./place-attacks.ts"
 import { PROGRAMS } from "./programs.ts"
 import type { Sandbox } from "./sandbox.ts"
 import type { Tier } from "./tier.ts"
-import { testSandbox } from "./self-test.ts"
+import { SHORT_ATTACK_NAMES, testSandbox } from "./self-test.ts"
 import type { SelfTest } from "./self-test.ts"
 
 /** The sandbox that tools run in, null where none passed its self-test, and the last self-test. */
@@ -105,6 +105,7 @@ async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<Sel
     const [test, networkProblem] = await Promise.all([
       testSandbox(sandbox, {
         attackPath: placed.attack,
+        attacks: SHORT_ATTACK_NAMES,
         ffmpegPath: findProgram(settings.toolPaths.ffmpeg),
         workDir: settings.workDir,
       }),

@@ -4,7 +4,7 @@ import { findProgram } from "./paths.ts"
 import type { PlacedTool } from "./place.ts"
 import { placeAttacks } from "./place-attacks.ts"
 import type { Place, Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
-import { testSandbox } from "./self-test.ts"
+import { SHORT_ATTACK_NAMES, testSandbox } from "./self-test.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "./task-sandbox.ts"
 
 /**
@@ -138,6 +138,11 @@ export async function findWaitingProblem(
 ): Promise<string | null> {
   await using placed = await placeAttacks(sandbox)
   const paths = { attackPath: placed.attack, ffmpegPath: findProgram(toolPaths.ffmpeg), workDir }
-  const tested = { ...paths, waits: form, toolPaths: [toolPaths.ffprobe] }
+  const tested = {
+    ...paths,
+    attacks: SHORT_ATTACK_NAMES,
+    waits: form,
+    toolPaths: [toolPaths.ffprobe],
+  }
   return (await testSandbox(sandbox, tested)).problem
 }

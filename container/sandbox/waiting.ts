@@ -10,7 +10,7 @@ import { killGroup, trackGroup, untrackGroup } from "./termination.ts"
 /** The longest order that a launcher accepts: see container/launcher/order.c. */
 const ORDER_BYTES_MAX = 1024 ** 2
 const LENGTH_BYTES = 4
-const READY_MS_MAX = 10_000
+const READY_MS_MAX = 30_000
 
 /** Makes the sandbox of a launch, whose argv and limits come with the order. */
 export function startWaiting(launch: Launch, form: WaitingForm): WaitingSandbox {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { chooseSandbox, describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
-import { testSandbox } from "../../../container/sandbox/self-test.ts"
+import { SHORT_ATTACK_NAMES, testSandbox } from "../../../container/sandbox/self-test.ts"
 import { startHarness } from "../harness.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
 
@@ -26,6 +26,23 @@ test("a sandbox that withstands its attacks is chosen", async ({ skip }) => {
   expect(sandbox?.tier).toBe(tried.tier)
   expect(tried).toMatchObject({ ok: true, problem: null })
   expect(tried.attacks.filter(({ refused }) => !refused)).toEqual([])
+})
+
+test("a start tries a short attack: to read, write, connect, fork and signal", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const { test: tried } = await chooseSandbox(settingsFor())
+  const traces = ["traces_outside", "traces_on_the_network"]
+  expect(tried.attacks.map(({ name }) => name)).toEqual([...SHORT_ATTACK_NAMES, ...traces])
+})
+
+test("a short attack that succeeds is noticed", async () => {
+  const settings = settingsFor()
+  const place = { attackPath, ffmpegPath: settings.toolPaths.ffmpeg, workDir }
+  const attacks = SHORT_ATTACK_NAMES
+  const tried = await testSandbox(describeSandbox("none", settings), { ...place, attacks })
+  expect(tried.problem).toBe(
+    `not refused: ${SHORT_ATTACK_NAMES.join(", ")}, traces_outside, traces_on_the_network`,
+  )
 })
 
 test("a temporary folder that only the runner may enter is supported", async ({ skip }) => {
