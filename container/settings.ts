@@ -15,6 +15,8 @@ import type { ToolName } from "../src/contract/tasks/definition.ts"
 import { ytdlpVersion } from "../src/contract/ytdlp-version.ts"
 import type { YtdlpVersion } from "../src/contract/ytdlp-version.ts"
 
+import { instanceMemoryBytes } from "./sandbox/memory.ts"
+
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 
@@ -22,6 +24,8 @@ const GIB = 1024 ** 3
 export type ToolLimits = {
   /** Address space of a tool. SVT-AV1 needs 5 GB at 4K; `-threads 1000` asks for 27. */
   memoryBytes: number
+  /** Memory that a tool and its children hold, so that it ends before the machine has none left. */
+  residentBytes: number
   /** Size of one file. An encoder can write a gigabyte a second. */
   fileBytes: number
   /** Processor time of a tool; null means all cores for its whole time limit. */
@@ -40,9 +44,13 @@ export type ToolLimits = {
   diskReserveBytes: number
 }
 
+/** The rest is for the runner, the system and the meter of the workspace. */
+const RESIDENT_SHARE = 0.85
+
 /** Limits for a machine with this much memory. */
 export const DEFAULT_TOOL_LIMITS: ToolLimits = {
   memoryBytes: Math.min(16 * GIB, Math.max(4 * GIB, 2 * totalmem())),
+  residentBytes: Math.floor(RESIDENT_SHARE * instanceMemoryBytes()),
   fileBytes: 4 * GIB,
   cpuSeconds: null,
   openFiles: 512,
@@ -106,6 +114,7 @@ const environment = z.object({
   FETCH_COOKIES: z.string().default(""),
   /** Limits of one tool; see ToolLimits. */
   TOOL_MEMORY_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.memoryBytes),
+  TOOL_RESIDENT_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.residentBytes),
   TOOL_FILE_BYTES_MAX: count.default(DEFAULT_TOOL_LIMITS.fileBytes),
   TOOL_CPU_SECONDS_MAX: count.optional(),
   TOOL_OPEN_FILES_MAX: count.default(DEFAULT_TOOL_LIMITS.openFiles),
@@ -238,6 +247,7 @@ function readYtdlpVersion(text: string): RunnerSettings["ytdlpVersion"] {
 function makeLimits(values: Environment): ToolLimits {
   return {
     memoryBytes: values.TOOL_MEMORY_BYTES_MAX,
+    residentBytes: values.TOOL_RESIDENT_BYTES_MAX,
     fileBytes: values.TOOL_FILE_BYTES_MAX,
     cpuSeconds: values.TOOL_CPU_SECONDS_MAX ?? null,
     openFiles: values.TOOL_OPEN_FILES_MAX,

@@ -33,7 +33,7 @@ export async function measureDeletedFiles(
 }
 
 /** A process and its descendants. */
-async function listProcesses(pid: string): Promise<string[]> {
+export async function listProcesses(pid: string): Promise<string[]> {
   const pids = [pid]
   for (const each of pids) {
     await yieldToEventLoop()

@@ -7,6 +7,7 @@ export type RunnerTermination =
   | "aborted"
   | "disk_full"
   | "disk_limit"
+  | "out_of_memory"
   | "output_limit"
 
 /** Why a process ended other than by its own exit; the first cause counts. */

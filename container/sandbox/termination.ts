@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process"
 import { limitOutput } from "./output.ts"
 import { watchFreeSpace } from "./free-space.ts"
+import { watchMemory } from "./memory.ts"
 import { openMeter } from "./meter.ts"
 import type { Meter } from "./meter.ts"
 import type { ProcessSpec, RunnerTermination } from "./process.ts"
@@ -13,6 +14,7 @@ const GRACE_MS: Record<RunnerTermination, number> = {
   aborted: 1000,
   disk_full: 0,
   disk_limit: 0,
+  out_of_memory: 0,
   output_limit: 0,
 }
 
@@ -56,11 +58,16 @@ export function superviseProcess(
   const limitTimer = setTimeout(() => terminate("time_limit"), timeLimitMs)
   const watch = watchWorkspace(child, spec, meter, () => terminate("disk_limit"))
   const freeSpace = watchDisk(spec, () => terminate("disk_full"))
-  limitOutput(child, spec.taskSandbox.sandbox.limits.logBytes, () => terminate("output_limit"))
+  const { limits } = spec.taskSandbox.sandbox
+  const endMemoryWatch = watchMemory(child.pid, limits.residentBytes, () =>
+    terminate("out_of_memory"),
+  )
+  limitOutput(child, limits.logBytes, () => terminate("output_limit"))
   function stop(): RunnerTermination | null {
     clearTimeout(limitTimer)
     clearTimeout(graceTimer)
     watch?.stop()
+    endMemoryWatch()
     spec.signal.removeEventListener("abort", onAbort)
     return cause
   }

@@ -96,7 +96,7 @@ export async function probeFile(request: {
   )
   const refused = findRefusedFormat(lines) ?? (await findListOf(request, end))
   const reading = refused ?? lines.at(-1) ?? "it holds no media"
-  const reason = end.cause === "time_limit" ? timeoutReason() : reading
+  const reason = reasonOf(end.cause) ?? reading
   const hasExited = end.cause === null && end.signal === null
   const ended = { wallMs, complaints: lines, hasExited }
   if (Buffer.byteLength(end.stdout) >= STDOUT_BYTES_MAX) {
@@ -167,6 +167,12 @@ function sizeAndDuration(
     ...(picture?.height !== undefined && { height: picture.height }),
     ...(duration !== undefined && { duration }),
   }
+}
+
+/** What is wrong with media whose reading was ended; null where the reader ended by itself. */
+function reasonOf(cause: ProcessEnd["cause"]): string | null {
+  if (cause === "out_of_memory") return "it needs more memory than there is"
+  return cause === "time_limit" ? timeoutReason() : null
 }
 
 function timeoutReason(): string {

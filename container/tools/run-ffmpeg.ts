@@ -69,7 +69,7 @@ export type FinishedRun = { argv: readonly string[]; complaints: string[]; notes
 
 type LimitCause = Extract<
   TerminationCause,
-  "cpu_limit" | "disk_limit" | "file_limit" | "output_limit"
+  "cpu_limit" | "disk_limit" | "file_limit" | "out_of_memory" | "output_limit"
 >
 
 const SENTENCES: Record<LimitCause, (limits: ToolLimits) => string> = {
@@ -78,6 +78,8 @@ const SENTENCES: Record<LimitCause, (limits: ToolLimits) => string> = {
     `It was stopped: a job may write ${formatBytes(workspaceBytes)} in ${workspaceFiles} files.`,
   file_limit: ({ fileBytes }) =>
     `It was stopped: a file may have at most ${formatBytes(fileBytes)}.`,
+  out_of_memory: ({ residentBytes }) =>
+    `It was stopped: a command may use ${formatBytes(residentBytes)} of memory.`,
   output_limit: ({ logBytes }) =>
     `It was stopped: it said more than ${formatBytes(logBytes)} about itself.`,
 }

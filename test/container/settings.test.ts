@@ -1,3 +1,4 @@
+import { totalmem } from "node:os"
 import { expect, test } from "vitest"
 import { makeSettings, readEnvironment } from "../../container/settings.ts"
 
@@ -28,6 +29,15 @@ test.for(["10.0.0.1:3128", "https://proxy.example", "socks5://proxy.example", "n
     expect(() => egressOf({ FETCH_PROXY: proxy })).toThrow("expected an http:// URL")
   },
 )
+
+test("a tool may hold 85 % of the memory, or what is set", () => {
+  function residentOf(env: NodeJS.ProcessEnv): number {
+    return makeSettings(readEnvironment(env)).limits.residentBytes
+  }
+  expect(residentOf({}) / totalmem()).toBeLessThanOrEqual(0.85)
+  expect(residentOf({})).toBeGreaterThan(0)
+  expect(residentOf({ TOOL_RESIDENT_BYTES_MAX: "5000" })).toBe(5000)
+})
 
 function drainMsOf(env: NodeJS.ProcessEnv): number {
   return makeSettings(readEnvironment(env)).drainMs

@@ -137,16 +137,13 @@ async function ask(
 /** What it means that a worker did not do its task; throws where that is no fault of the caller's. */
 function explain(answer: Exclude<WorkerAnswer, { kind: "done" }>): TaskFailure {
   if (answer.kind === "error") {
-    if (answer.isOutOfMemory) {
-      const message =
-        "The sound needs more memory than there is with this model: use a smaller one."
-      return callerFailure("out_of_memory", message)
-    }
+    if (answer.isOutOfMemory) return outOfMemory()
     throw new RunnerError("internal", "The speech engine failed.", {
       cause: new Error(answer.message),
     })
   }
   const { cause, signal, spawnError, stderrTail } = answer.end
+  if (cause === "out_of_memory") return outOfMemory()
   if (cause === "cpu_limit") {
     const message = "It was stopped: it used all the processor time that it may have."
     return callerFailure("cpu_limit", message)
@@ -155,4 +152,9 @@ function explain(answer: Exclude<WorkerAnswer, { kind: "done" }>): TaskFailure {
   throw new RunnerError("internal", `The speech engine ${ending}.`, {
     cause: new Error(spawnError ?? (stderrTail || `signal: ${signal}`)),
   })
+}
+
+function outOfMemory(): TaskFailure {
+  const message = "The sound needs more memory than there is with this model: use a smaller one."
+  return callerFailure("out_of_memory", message)
 }

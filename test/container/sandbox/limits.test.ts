@@ -62,6 +62,12 @@ describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
     return run("ffmpeg", `-nostdin -v error -y ${words}`, limits)
   }
 
+  test("a tool that holds more memory than it may is ended, and is told so", async () => {
+    const words = "-f lavfi -i testsrc2=s=1920x1080:d=60 -vf reverse -f null -"
+    const end = await run("ffmpeg", words, { residentBytes: 300 * MIB })
+    expect(end).toMatchObject({ cause: "out_of_memory", signal: "SIGKILL" })
+  })
+
   test("a workspace that grows too large kills its tool", async () => {
     const words = `${ENDLESS} -f segment -segment_time 0.1 -c:v rawvideo -f rawvideo out.raw`
     const end = await runFfmpeg(words, { workspaceBytes: 50 * MIB })
