@@ -44,7 +44,7 @@ test("a rehearsal needs no account and no network, and leaves the clone clean", 
   expect(output).toContain(
     "Warning: RETENTION_DAY is no setting, and changes nothing; did you mean",
   )
-  expect(output).toContain('cutter-media-runner ("standard-4", up to 4)')
+  expect(output).toContain('cutter-media-runner ("standard-4", up to 6)')
   expect(output).toContain("cutter-jobs, cutter-webhooks, cutter-jobs-dead, cutter-webhooks-dead")
   expect(output).toContain("Database: cutter brought to the newest migration")
   expect(output).toContain("Worker: wrangler builds it and takes its configuration")
