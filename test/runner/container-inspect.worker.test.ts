@@ -30,7 +30,8 @@ it("the object of a container says whether it runs, why a start failed, and its 
     })
 
     container.startProblem = null
-    expect(await runner.post(order)).toMatchObject({ status: 202 })
+    // A start that was refused is not tried again for a second.
+    await expect.poll(() => runner.post(order)).toMatchObject({ status: 202 })
     expect(await runner.inspect()).toEqual({
       isRunning: true,
       problem: null,
