@@ -6,14 +6,12 @@ import { z } from "zod"
 import type { RunnerHealth } from "../../src/contract/runner-health.ts"
 import { log } from "../log.ts"
 import type { RunnerSettings } from "../settings.ts"
-import { findProgram, readSystemPaths } from "./paths.ts"
-import { findNetworkProblem } from "./network-test.ts"
-import { placeAttacks } from "./place-attacks.ts"
+import { readSystemPaths } from "./paths.ts"
 import { PROGRAMS } from "./programs.ts"
 import type { Sandbox } from "./sandbox.ts"
 import type { Tier } from "./tier.ts"
-import { SHORT_ATTACK_NAMES, testSandbox } from "./self-test.ts"
 import type { SelfTest } from "./self-test.ts"
+import { testTier } from "./test-tier.ts"
 
 /** The sandbox that tools run in, null where none passed its self-test, and the last self-test. */
 export type SandboxChoice = { sandbox: Sandbox | null; test: SelfTest }
@@ -22,6 +20,12 @@ const NO_BROKER =
   "Tools without a sandbox can be given no network: nothing would keep them to the addresses that " +
   "were checked."
 const BUBBLEWRAP = "/usr/bin/bwrap"
+const NO_TEST: Pick<SelfTest, "tier" | "attacks" | "network_attacks" | "loss"> = {
+  tier: "none",
+  attacks: [],
+  network_attacks: [],
+  loss: null,
+}
 
 const probeOutput = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
 
@@ -36,7 +40,7 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
   const tests: SelfTest[] = []
   for (const tier of tiers) {
     const sandbox = describeSandbox(tier, settings)
-    const test = await testTier(sandbox, settings)
+    const test = await testTier(sandbox, settings, "short")
     if (test.ok) {
       const loss = describeLoss(tier, tests)
       const { network_problem: networkProblem } = test
@@ -99,37 +103,17 @@ async function probeKernel(): Promise<z.infer<typeof probeOutput>> {
   return probeOutput.parse(JSON.parse(stdout))
 }
 
-async function testTier(sandbox: Sandbox, settings: RunnerSettings): Promise<SelfTest> {
-  try {
-    await using placed = await placeAttacks(sandbox)
-    const [test, networkProblem] = await Promise.all([
-      testSandbox(sandbox, {
-        attackPath: placed.attack,
-        attacks: SHORT_ATTACK_NAMES,
-        ffmpegPath: findProgram(settings.toolPaths.ffmpeg),
-        workDir: settings.workDir,
-      }),
-      findNetworkProblem(sandbox, placed.networkAttack),
-    ])
-    return { ...test, loss: null, network_problem: networkProblem }
-  } catch (error) {
-    const failed = { ok: false, supported: true, attacks: [], problem: String(error), loss: null }
-    return { tier: sandbox.tier, ...failed, network_problem: null }
-  }
-}
-
 function chooseNone(settings: RunnerSettings): SandboxChoice {
   const meaning =
     "ALLOW_UNSANDBOXED is set and this system has no sandbox: whoever sends a command or a file " +
     "can read, change and send away whatever the user of this process can."
   log("warn", "sandbox.none", { meaning })
   const sandbox = describeSandbox("none", settings)
-  const test = { ok: true, supported: false, attacks: [], problem: null, loss: null }
-  return { sandbox, test: { tier: "none", ...test, network_problem: sandbox.networkProblem } }
+  const test = { ok: true, supported: false, problem: null, network_problem: NO_BROKER }
+  return { sandbox, test: { ...NO_TEST, ...test } }
 }
 
 function refuse(why: { supported: boolean; problem: string }): SandboxChoice {
   log("warn", "sandbox.refused", { tier: "none", ...why })
-  const none = { tier: "none", ok: false, attacks: [], loss: null, network_problem: null } as const
-  return { sandbox: null, test: { ...none, attacks: [], ...why } }
+  return { sandbox: null, test: { ...NO_TEST, ok: false, network_problem: null, ...why } }
 }

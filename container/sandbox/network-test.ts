@@ -1,6 +1,7 @@
 import { openNetworkTargets } from "./network-targets.ts"
 import { runnerSandbox } from "./sandbox.ts"
 import type { Sandbox } from "./sandbox.ts"
+import type { Attack } from "./self-test.ts"
 import { startProcess } from "./start.ts"
 
 /** What the network attack tries, and what has to come of it. */
@@ -30,14 +31,11 @@ export const NETWORK_ATTACKS = {
 /** A start on a quarter of a processor takes as long as several on a whole one. */
 const TIME_LIMIT_MS = 30_000
 
-/**
- * Why tools of a sandbox can be given no network, as a sentence; null where they can. An attack runs
- * with one and tries to reach something else by it.
- */
-export async function findNetworkProblem(
-  sandbox: Sandbox,
-  attackPath: string,
-): Promise<string | null> {
+/** Attacks by a tool with a network, and why no tool can be given one, as a sentence or null. */
+export type NetworkTest = { attacks: Attack[]; problem: string | null }
+
+/** Runs an attack that has a network in a sandbox, and tries to reach something else by it. */
+export async function testNetwork(sandbox: Sandbox, attackPath: string): Promise<NetworkTest> {
   const taskSandbox = runnerSandbox(sandbox)
   await using targets = await openNetworkTargets(taskSandbox.uid)
   const end = await startProcess({
@@ -52,18 +50,20 @@ export async function findNetworkProblem(
     signal: new AbortController().signal,
     stdoutBytesMax: 4096,
   }).finished
+  const lines = new Set(end.stdout.split("\n"))
+  const attacks = Object.entries(NETWORK_ATTACKS).map(([name, outcome]) => ({
+    name,
+    refused: lines.has(`${name} ${outcome}`),
+  }))
   const why =
     end.spawnError ??
-    describeMisses(end.stdout) ??
+    describeMisses(attacks) ??
     (targets.wasReached() ? "a listener outside was reached" : null)
-  return why === null ? null : `Tools of this sandbox cannot be given a network: ${why}.`
+  const problem = why === null ? null : `Tools of this sandbox cannot be given a network: ${why}.`
+  return { attacks, problem }
 }
 
-function describeMisses(stdout: string): string | null {
-  const lines = new Set(stdout.split("\n"))
-  const missed = Object.entries(NETWORK_ATTACKS).filter(
-    ([name, outcome]) => !lines.has(`${name} ${outcome}`),
-  )
-  if (missed.length === 0) return null
-  return missed.map(([name, outcome]) => `${name} was not ${outcome}`).join(", ")
+function describeMisses(attacks: readonly Attack[]): string | null {
+  const missed = attacks.filter(({ refused }) => !refused).map(({ name }) => name)
+  return missed.length > 0 ? `not refused or diverted: ${missed.join(", ")}` : null
 }

@@ -26,6 +26,8 @@ export type SelfTest = {
   /** Whether this system can sandbox tools at all. */
   supported: boolean
   attacks: Attack[]
+  /** Of a tool that has a network. */
+  network_attacks: Attack[]
   problem: string | null
   loss: string | null
   network_problem: string | null
@@ -92,7 +94,7 @@ const ENCODE =
 export async function testSandbox(
   tested: Sandbox,
   paths: SelfTestPaths,
-): Promise<Omit<SelfTest, "loss" | "network_problem">> {
+): Promise<Omit<SelfTest, "loss" | "network_attacks" | "network_problem">> {
   // A disk that has little room says nothing of a sandbox.
   const sandbox = { ...tested, limits: { ...tested.limits, diskReserveBytes: 0 } }
   const opened = runnerSandbox(sandbox)

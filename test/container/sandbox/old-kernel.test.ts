@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { findNetworkProblem } from "../../../container/sandbox/network-test.ts"
+import { testNetwork } from "../../../container/sandbox/network-test.ts"
 import { ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
 import { UNPRIVILEGED_UID, VARIANTS, openSandboxLab } from "./lab.ts"
 import type { Launch } from "../../../container/sandbox/sandbox.ts"
@@ -164,7 +164,7 @@ describe.for(VARIANTS)("on an old kernel in the tier $tier as $user", (variant) 
     await using lab = await openSandboxLab(variant)
     const launcherPath = join(folder, "launcher")
     const sandbox = { ...lab.taskSandbox.sandbox, launcherPath }
-    const problem = await findNetworkProblem(sandbox, join(folder, "attack"))
+    const { problem } = await testNetwork(sandbox, join(folder, "attack"))
     expect(problem).toMatch(
       /^Tools of this sandbox cannot be given a network: launcher: this kernel/,
     )

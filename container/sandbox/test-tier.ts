@@ -1,0 +1,36 @@
+import type { RunnerSettings } from "../settings.ts"
+import { testNetwork } from "./network-test.ts"
+import { findProgram } from "./paths.ts"
+import { placeAttacks } from "./place-attacks.ts"
+import type { Sandbox } from "./sandbox.ts"
+import { ATTACK_NAMES, SHORT_ATTACK_NAMES, testSandbox } from "./self-test.ts"
+import type { SelfTest } from "./self-test.ts"
+
+/** How much a test of a tier tries: `short` at each start of a runner, `all` on request. */
+export type Extent = "short" | "all"
+
+/** Tests one tier by the attack programs and an encode; never throws. */
+export async function testTier(
+  sandbox: Sandbox,
+  settings: RunnerSettings,
+  extent: Extent,
+): Promise<SelfTest> {
+  try {
+    await using placed = await placeAttacks(sandbox)
+    const [test, network] = await Promise.all([
+      testSandbox(sandbox, {
+        attackPath: placed.attack,
+        attacks: extent === "all" ? ATTACK_NAMES : SHORT_ATTACK_NAMES,
+        ffmpegPath: findProgram(settings.toolPaths.ffmpeg),
+        workDir: settings.workDir,
+      }),
+      testNetwork(sandbox, placed.networkAttack),
+    ])
+    const { attacks: networkAttacks, problem: networkProblem } = network
+    return { ...test, loss: null, network_attacks: networkAttacks, network_problem: networkProblem }
+  } catch (error) {
+    const failed = { ok: false, supported: true, problem: String(error), loss: null }
+    const none = { attacks: [], network_attacks: [], network_problem: null }
+    return { tier: sandbox.tier, ...failed, ...none }
+  }
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { findTiers } from "../../../container/sandbox/choose.ts"
+import { NETWORK_ATTACKS } from "../../../container/sandbox/network-test.ts"
+import { ATTACK_NAMES, SHORT_ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
+import { startHarness } from "../harness.ts"
+
+const TRACES = ["traces_outside", "traces_on_the_network"]
+const attacks = z.array(z.object({ name: z.string(), refused: z.literal(true) }))
+const health = z.object({
+  sandbox: z.object({
+    tier: z.string(),
+    ok: z.literal(true),
+    attacks,
+    network_attacks: attacks,
+    network_problem: z.null(),
+  }),
+})
+
+test("health tries all attacks on request", async ({ skip }) => {
+  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  const harness = await startHarness()
+  async function ask(query: string) {
+    const answer = await harness.call("GET", `/health${query}`)
+    const { sandbox } = health.parse(await answer.json())
+    return {
+      ...sandbox,
+      attacks: sandbox.attacks.map(({ name }) => name),
+      network_attacks: sandbox.network_attacks.map(({ name }) => name),
+    }
+  }
+  const before = await ask("")
+  expect(before.attacks).toEqual([...SHORT_ATTACK_NAMES, ...TRACES])
+  const tried = await Promise.all([ask("?attacks=all"), ask("?attacks=all")])
+  for (const each of tried) {
+    expect(each.tier).toBe(before.tier)
+    expect(each.attacks).toEqual([...ATTACK_NAMES, ...TRACES])
+    expect(each.network_attacks).toEqual(Object.keys(NETWORK_ATTACKS))
+  }
+  await harness.close()
+})
