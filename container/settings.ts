@@ -95,6 +95,8 @@ const environment = z.object({
   WHISPER_MODELS: z.string().default(""),
   /** How long a speech model stays in memory after its last use. */
   WHISPER_IDLE_SECONDS: count.default(600),
+  /** Whether tools may be given a network: by the runner's proxy, or not at all. */
+  RUNNER_NETWORK: z.enum(["proxy", "none"]).default("proxy"),
   /** Hosts (`host` or `host:port`) that may be fetched from though they are not public. */
   ALLOWED_PRIVATE_HOSTS: z.string().default("").transform(readHosts),
   /** The proxy that fetches go through: an http URL, with user and password where it wants them. */
@@ -178,6 +180,8 @@ export type RunnerSettings = {
   sandboxReadPaths: string[]
   sandboxFirstUid: number
   allowUnsandboxed: boolean
+  /** Whether tools may be given a network. */
+  hasNetwork: boolean
   /** Self-tests of the sandbox that may fail before the runner ends itself. */
   selfTestsMax: number
 }
@@ -224,6 +228,7 @@ export function makeSettings(values: Environment): RunnerSettings {
     sandboxReadPaths: values.SANDBOX_READ_PATHS,
     sandboxFirstUid: values.SANDBOX_FIRST_UID,
     allowUnsandboxed: values.ALLOW_UNSANDBOXED === "1",
+    hasNetwork: values.RUNNER_NETWORK === "proxy",
     selfTestsMax: values.SELF_TESTS_MAX ?? Number.POSITIVE_INFINITY,
   }
 }

@@ -226,6 +226,9 @@ export type ContainerState = {
   health: RunnerAnswer | null
 }
 
+/** Where a runner says its health; with the query the first request has it try all attacks. */
+export type HealthPath = "/health" | "/health?attacks=all"
+
 export type RunnerRpc = DurableObject & {
   /** Hands a task to the container, which is started where it does not run. */
   post(order: TaskOrder): Promise<RunnerAnswer>
@@ -233,8 +236,8 @@ export type RunnerRpc = DurableObject & {
   kill(taskId: string, fence: number): Promise<RunnerAnswer>
   /** Ends the container, whatever it does; false where a later allocation has the slot already. */
   end(allocation: number): Promise<boolean>
-  /** Says how the container is, and starts none. */
-  inspect(): Promise<ContainerState>
+  /** Says how the container is, after all attacks on its sandbox if they are wanted; starts none. */
+  inspect(healthPath?: HealthPath): Promise<ContainerState>
   /** The run has sent its last report; the container is idle from now on. */
   runEnded(run: TaskRun): void
 }

@@ -1,9 +1,10 @@
 /*
  * Tries, as a tool whose connections all go to one UNIX socket, to reach anything else, and prints
  * for each attempt whether it was refused, diverted to that socket, or allowed:
- *   network-attack TCP_PORT UDP_PORT UNIX_PATH GREETING ADDRESS...
+ *   network-attack TCP_PORT UDP_PORT UNIX_PATH GREETING NAMES ADDRESS...
  * On the ports of these addresses, and on that path, processes listen that nothing may reach. The
- * right socket sends the greeting, of a few bytes, to whoever connects.
+ * right socket sends the greeting, of a few bytes, to whoever connects. NAMES are those of the
+ * attempts, by commas, or "all".
  */
 #include "network-attack.h"
 
@@ -92,6 +93,17 @@ static const struct attack ATTACKS[] = {
     {"run_others", runs_others},
 };
 
+static bool is_wanted(const char *name) {
+  const char *wanted = words[5];
+  size_t length = strlen(name);
+  if (strcmp(wanted, "all") == 0) return true;
+  for (const char *at = wanted; (at = strstr(at, name)); at += length) {
+    bool begins = at == wanted || at[-1] == ',';
+    if (begins && (at[length] == ',' || at[length] == '\0')) return true;
+  }
+  return false;
+}
+
 int main(int argc, char **argv) {
   const char *names[] = {"refused", "diverted", "allowed"};
   if (argc <= FIRST_ADDRESS) return 2;
@@ -99,6 +111,6 @@ int main(int argc, char **argv) {
   word_count = argc;
   if (getenv("LATHE_ATTACK_CONNECT")) return (int)connects();
   for (size_t i = 0; i < sizeof ATTACKS / sizeof *ATTACKS; i++)
-    printf("%s %s\n", ATTACKS[i].name, names[ATTACKS[i].attempt()]);
+    if (is_wanted(ATTACKS[i].name)) printf("%s %s\n", ATTACKS[i].name, names[ATTACKS[i].attempt()]);
   return 0;
 }

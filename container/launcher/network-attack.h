@@ -7,8 +7,8 @@
 
 enum outcome { REFUSED, DIVERTED, ALLOWED };
 
-/* The words of the command line: program, ports, path, greeting, and from the sixth on addresses. */
-#define FIRST_ADDRESS 5
+/* The words of the command line: program, ports, path, greeting, names, and then addresses. */
+#define FIRST_ADDRESS 6
 extern char **words;
 extern int word_count;
 

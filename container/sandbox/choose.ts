@@ -8,6 +8,7 @@ import { log } from "../log.ts"
 import type { RunnerSettings } from "../settings.ts"
 import { readSystemPaths } from "./paths.ts"
 import { PROGRAMS } from "./programs.ts"
+import { probeArgv } from "./sandbox.ts"
 import type { Sandbox } from "./sandbox.ts"
 import type { Tier } from "./tier.ts"
 import type { SelfTest } from "./self-test.ts"
@@ -19,6 +20,7 @@ export type SandboxChoice = { sandbox: Sandbox | null; test: SelfTest }
 const NO_BROKER =
   "Tools without a sandbox can be given no network: nothing would keep them to the addresses that " +
   "were checked."
+const NO_NETWORK = "The tools of this runner are given no network."
 const BUBBLEWRAP = "/usr/bin/bwrap"
 const NO_TEST: Pick<SelfTest, "tier" | "attacks" | "network_attacks" | "loss"> = {
   tier: "none",
@@ -27,26 +29,35 @@ const NO_TEST: Pick<SelfTest, "tier" | "attacks" | "network_attacks" | "loss"> =
   loss: null,
 }
 
+const failedRun = z.object({ stderr: z.string() })
 const probeOutput = z.object({ landlock_abi: z.int(), seccomp: z.boolean() })
 
+/** What the kernel offers, and why no namespaces can be made; null where they can. */
+type Offers = z.infer<typeof probeOutput> & { namespacesProblem: string | null }
+
+const run = promisify(execFile)
+
 /**
- * Tests the tiers that this system supports, the strongest first, and takes the first that passes;
- * never throws. Where a tier is supported and none passes, ALLOW_UNSANDBOXED does not apply.
+ * Takes the strongest tier that this system supports, after a short test; the next one only where that
+ * one fails. Never throws. Where a tier is supported and none passes, ALLOW_UNSANDBOXED does not apply.
  */
 export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxChoice> {
-  const tiers = await findTiers().catch(String)
-  if (typeof tiers === "string") return refuse({ supported: true, problem: tiers })
+  const offers = await probeSystem(settings).catch(String)
+  if (typeof offers === "string") return refuse({ supported: true, problem: offers })
   const startedMs = performance.now()
   const tests: SelfTest[] = []
-  for (const tier of tiers) {
+  for (const tier of tiersOf(offers)) {
     const sandbox = describeSandbox(tier, settings)
     const test = await testTier(sandbox, settings, "short")
     if (test.ok) {
-      const loss = describeLoss(tier, tests)
+      const loss = describeLoss(tier, offers, tests)
       const { network_problem: networkProblem } = test
       const took = { took_ms: Math.round(performance.now() - startedMs) }
       log("info", "sandbox.chosen", { tier, ...took, loss, network_problem: networkProblem })
-      return { sandbox: { ...sandbox, networkProblem }, test: { ...test, loss } }
+      return {
+        sandbox: { ...sandbox, networkProblem: networkProblem ?? sandbox.networkProblem },
+        test: { ...test, loss },
+      }
     }
     tests.push(test)
   }
@@ -59,27 +70,38 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
 }
 
 /** What a tool may do in this tier that namespaces would prevent, and why they are not used. */
-function describeLoss(tier: Tier, refused: readonly SelfTest[]): string | null {
+function describeLoss(tier: Tier, offers: Offers, refused: readonly SelfTest[]): string | null {
   if (tier === "namespaces") return null
   const tried = refused.find((test) => test.tier === "namespaces")
-  const reason = tried ? (tried.problem ?? "their test failed") : "bubblewrap is not installed"
+  const reason = offers.namespacesProblem ?? tried?.problem ?? "their test failed"
   return (
     `Tools run without namespaces of their own (${reason}): they can find out which files and ` +
     "processes this machine has, but open, change and signal none of them."
   )
 }
 
+function findProblemOfNetwork(tier: Tier, { hasNetwork }: RunnerSettings): string | null {
+  if (tier === "none") return NO_BROKER
+  return hasNetwork ? null : NO_NETWORK
+}
+
 /** What the kernel offers to a sandbox, in the form of a runner's health; null where that cannot be told. */
-export async function describeKernel(): Promise<RunnerHealth["kernel"]> {
-  const offered = await probeKernel().catch(() => null)
-  return offered && { release: release(), bubblewrap: existsSync(BUBBLEWRAP), ...offered }
+export async function describeKernel(settings: RunnerSettings): Promise<RunnerHealth["kernel"]> {
+  const offered = await probeSystem(settings).catch(() => null)
+  if (offered === null) return null
+  const { namespacesProblem, ...kernel } = offered
+  const namespaces = namespacesProblem === null
+  return { release: release(), bubblewrap: existsSync(BUBBLEWRAP), namespaces, ...kernel }
 }
 
 /** The tiers that this system supports, the strongest first; throws where that cannot be told. */
-export async function findTiers(): Promise<Tier[]> {
-  const { landlock_abi, seccomp } = await probeKernel()
+export async function findTiers(settings: RunnerSettings): Promise<Tier[]> {
+  return tiersOf(await probeSystem(settings))
+}
+
+function tiersOf({ landlock_abi, seccomp, namespacesProblem }: Offers): Tier[] {
   if (landlock_abi < 1 || !seccomp) return []
-  return existsSync(BUBBLEWRAP) ? ["namespaces", "landlock"] : ["landlock"]
+  return namespacesProblem === null ? ["namespaces", "landlock"] : ["landlock"]
 }
 
 /** The sandbox of a tier according to the settings, not yet tested. */
@@ -91,16 +113,34 @@ export function describeSandbox(tier: Tier, settings: RunnerSettings): Sandbox {
     bubblewrapPath: BUBBLEWRAP,
     paths: readSystemPaths(settings.sandboxReadPaths),
     limits: settings.limits,
-    networkProblem: tier === "none" ? NO_BROKER : null,
+    networkProblem: findProblemOfNetwork(tier, settings),
     firstUid: tier !== "none" && process.getuid?.() === 0 ? settings.sandboxFirstUid : null,
   }
 }
 
-async function probeKernel(): Promise<z.infer<typeof probeOutput>> {
-  // It was not built, or cannot be built for this system.
-  if (!existsSync(PROGRAMS.launcher)) return { landlock_abi: 0, seccomp: false }
-  const { stdout } = await promisify(execFile)(PROGRAMS.launcher, ["--probe"])
-  return probeOutput.parse(JSON.parse(stdout))
+async function probeSystem(settings: RunnerSettings): Promise<Offers> {
+  if (!existsSync(PROGRAMS.launcher)) {
+    const namespacesProblem = "the launcher was not built, or cannot be built for this system"
+    return { landlock_abi: 0, seccomp: false, namespacesProblem }
+  }
+  const [{ stdout }, namespacesProblem] = await Promise.all([
+    run(PROGRAMS.launcher, ["--probe"]),
+    findNamespacesProblem(settings),
+  ])
+  return { ...probeOutput.parse(JSON.parse(stdout)), namespacesProblem }
+}
+
+/** Tries what each tool does first: bubblewrap alone may have the right to make namespaces, by its name. */
+async function findNamespacesProblem(settings: RunnerSettings): Promise<string | null> {
+  if (!existsSync(BUBBLEWRAP)) return "bubblewrap is not installed"
+  try {
+    const [program, ...argv] = probeArgv(describeSandbox("namespaces", settings))
+    await run(program, argv, { env: {} })
+    return null
+  } catch (error) {
+    const { stderr } = failedRun.safeParse(error).data ?? { stderr: "" }
+    return /^(?:bwrap|launcher): .*$/m.exec(stderr)?.[0] ?? String(error)
+  }
 }
 
 function chooseNone(settings: RunnerSettings): SandboxChoice {

@@ -14,8 +14,8 @@ export type NetworkTargets = {
   folder: string
   /** The socket to which all connections are to lead. */
   socketPath: string
-  /** The words of the attack's command line. */
-  argv: string[]
+  /** The words of the attack's command line, for attempts of these names or all. */
+  argvFor(names: readonly string[] | "all"): string[]
   wasReached(): boolean
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -45,7 +45,7 @@ export async function openNetworkTargets(
   return {
     folder,
     socketPath,
-    argv: [...ports, otherPath, GREETING, ...(addresses ?? [host])],
+    argvFor: (names) => [...ports, otherPath, GREETING, String(names), ...(addresses ?? [host])],
     wasReached: () => reached > 0,
     async [Symbol.asyncDispose]() {
       for (const each of [given, other, tcp, datagrams]) each.close()

@@ -28,19 +28,35 @@ export const NETWORK_ATTACKS = {
   run_others: "refused",
 } as const
 
+/** What each start of a runner tries: one attack on each way out, and on other processes. */
+export const SHORT_NETWORK_ATTACKS = [
+  "tcp",
+  "multipath",
+  "datagram",
+  "path",
+  "touch_others",
+] as const satisfies readonly (keyof typeof NETWORK_ATTACKS)[]
+
 /** A start on a quarter of a processor takes as long as several on a whole one. */
 const TIME_LIMIT_MS = 30_000
 
 /** Attacks by a tool with a network, and why no tool can be given one, as a sentence or null. */
 export type NetworkTest = { attacks: Attack[]; problem: string | null }
 
-/** Runs an attack that has a network in a sandbox, and tries to reach something else by it. */
-export async function testNetwork(sandbox: Sandbox, attackPath: string): Promise<NetworkTest> {
+/**
+ * Runs an attack that has a network in a sandbox, and tries to reach something else by it: by these
+ * attempts, or by all.
+ */
+export async function testNetwork(
+  sandbox: Sandbox,
+  attackPath: string,
+  names: readonly string[] | undefined,
+): Promise<NetworkTest> {
   const taskSandbox = runnerSandbox(sandbox)
   await using targets = await openNetworkTargets(taskSandbox.uid)
   const end = await startProcess({
     tool: attackPath,
-    argv: targets.argv,
+    argv: targets.argvFor(names ?? "all"),
     taskSandbox,
     cwd: "/",
     access: "none",
@@ -51,10 +67,9 @@ export async function testNetwork(sandbox: Sandbox, attackPath: string): Promise
     stdoutBytesMax: 4096,
   }).finished
   const lines = new Set(end.stdout.split("\n"))
-  const attacks = Object.entries(NETWORK_ATTACKS).map(([name, outcome]) => ({
-    name,
-    refused: lines.has(`${name} ${outcome}`),
-  }))
+  const attacks = Object.entries(NETWORK_ATTACKS)
+    .filter(([name]) => names?.includes(name) ?? true)
+    .map(([name, outcome]) => ({ name, refused: lines.has(`${name} ${outcome}`) }))
   const why =
     end.spawnError ??
     describeMisses(attacks) ??

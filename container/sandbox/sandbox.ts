@@ -134,6 +134,14 @@ export function waitingArgv(launch: Launch, form: WaitingForm): [string, ...stri
   return [...outer, launch.taskSandbox.sandbox.launcherPath, "--wait"]
 }
 
+/** The argv that makes the namespaces of tools, with the launcher's probe for a tool. */
+export function probeArgv(sandbox: Sandbox): [string, ...string[]] {
+  const { launcherPath: tool } = sandbox
+  const taskSandbox = runnerSandbox(sandbox)
+  const nothing = { argv: [], cwd: "/", access: "none", timeLimitMs: 0 } as const
+  return [...outerArgv({ taskSandbox, tool, ...nothing }), tool, "--probe"]
+}
+
 /** The words of an order to a launcher that waits; without `hasStdout` what is said there is lost. */
 export function orderWords(launch: Launch, hasStdout: boolean): string[] {
   return [...(hasStdout ? [] : ["--no-stdout"]), ...innerArgv(launch)]

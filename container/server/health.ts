@@ -31,7 +31,7 @@ export function healthHandler(
   latestChoice: LatestChoice,
 ): (request: Request) => Promise<Response> {
   const { boot, capacity } = settings
-  const kernel = describeKernel()
+  const kernel = describeKernel(settings)
   let asked: Asked | null = null
   let attacked: Attacked | null = null
   return async (request) => {

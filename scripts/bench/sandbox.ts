@@ -20,7 +20,7 @@ const TOOL = "/bin/true"
  */
 export async function benchSandbox(scope: BenchScope): Promise<Figure[]> {
   const figures: Figure[] = []
-  const tiers = await findTiers()
+  const tiers = await findTiers(makeSettings(readEnvironment({})))
   for (const tier of tiers) figures.push(await measureTier(scope, tier))
   const [strongest] = tiers
   if (strongest === "namespaces") figures.push(...(await benchWaiting(scope)))

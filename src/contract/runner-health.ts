@@ -22,6 +22,8 @@ export const ytdlpHealth = z.object({
   problem: z.string().nullable(),
 })
 
+const attacks = z.array(z.object({ name: z.string(), refused: z.boolean() }))
+
 export type YtdlpHealth = z.infer<typeof ytdlpHealth>
 
 /** What a runner's health says of a tool that it does not have, where others have a version. */
@@ -52,14 +54,18 @@ export const runnerHealth = z.object({
       /** 0 without Landlock. */
       landlock_abi: z.int(),
       seccomp: z.boolean(),
-      /** Whether there is a program that makes namespaces; whether it may shows in the tier. */
+      /** Whether there is a program that makes namespaces, and whether it can. */
       bubblewrap: z.boolean(),
+      namespaces: z.boolean().optional(),
     })
     .nullish(),
   sandbox: z.object({
     /** How strongly tools are isolated. */
     tier: z.enum(["namespaces", "landlock", "none"]).optional(),
     ok: z.boolean(),
+    /** What its self-test tried, and what it tried by a tool with a network. */
+    attacks: attacks.optional(),
+    network_attacks: attacks.optional(),
     /** Whether this system can sandbox tools at all, so that another self-test may pass. */
     supported: z.boolean(),
     problem: z.string().nullable(),

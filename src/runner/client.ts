@@ -5,7 +5,7 @@ import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { placeOf } from "../placement.ts"
 import { logError } from "../log.ts"
-import type { ContainerState, RunnerAnswer } from "../rpc.ts"
+import type { ContainerState, HealthPath, RunnerAnswer } from "../rpc.ts"
 import { poolOfSlot } from "./pools.ts"
 
 /** A call without an answer by then is made again; every call is idempotent. */
@@ -81,14 +81,22 @@ export async function endSilentRun(
 }
 
 /** How the container of a slot is; throws where its object does not say it in time. */
-export async function inspectContainer(env: Env, slot: string): Promise<ContainerState> {
-  return await withTimeout(containerOf(env, slot).inspect())
+export async function inspectContainer(
+  env: Env,
+  slot: string,
+  healthPath: HealthPath,
+): Promise<ContainerState> {
+  return await withTimeout(containerOf(env, slot).inspect(healthPath))
 }
 
 /** What the plain runner says of itself, not parsed; null where it does not answer. */
-export async function readPlainHealth(env: Env, timeoutMs = HEALTH_MS): Promise<unknown> {
+export async function readPlainHealth(
+  env: Env,
+  healthPath: HealthPath = "/health",
+  timeoutMs = healthPath === "/health" ? HEALTH_MS : CALL_MS,
+): Promise<unknown> {
   try {
-    const { status, text } = await callPlain(env, "GET", "/health", null, timeoutMs)
+    const { status, text } = await callPlain(env, "GET", healthPath, null, timeoutMs)
     return status === 200 ? JSON.parse(text) : null
   } catch {
     return null

@@ -4,7 +4,7 @@ import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { log } from "../log.ts"
-import type { ContainerState, RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
+import type { ContainerState, HealthPath, RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
 import { poolObjectOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
 import { isRunningAt } from "../storage/tasks.ts"
@@ -100,9 +100,9 @@ class Runner extends Container<Env> implements RunnerRpc {
     return true
   }
 
-  async inspect(): Promise<ContainerState> {
+  async inspect(healthPath: HealthPath = "/health"): Promise<ContainerState> {
     const isRunning = containerOf(this.ctx).running
-    const health = isRunning ? (await this.#call("GET", "/health")).answer : null
+    const health = isRunning ? (await this.#call("GET", healthPath)).answer : null
     return { isRunning, problem: this.#startProblem, health }
   }
 
@@ -181,6 +181,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     const envVars = {
       ...ENVIRONMENT,
       DRAIN_SECONDS_MAX: String(settingsOf(this.env).DRAIN_SECONDS_MAX),
+      RUNNER_NETWORK: POOLS[this.#pool].network,
       ...poolEnvironment(this.env, this.#pool),
       ...(token !== null && { RUNNER_TOKEN: token }),
     }

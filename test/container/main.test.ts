@@ -9,10 +9,10 @@ import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
 import { z } from "zod"
-import { findTiers } from "../../container/sandbox/choose.ts"
 import { makeIoServer } from "../support/io-server.ts"
 import { ENDLESS, callRunner, listen, makeOrder, processesIn, waitFor } from "./harness.ts"
 import { bury, setImmovable } from "./sandbox/obstacles.ts"
+import { supportedTiers } from "../support/supported-tiers.ts"
 
 const logLine = z.looseObject({
   event: z.string(),
@@ -200,7 +200,7 @@ test.runIf(process.getuid?.() === 0)(
 test("ends itself after the self-tests that may fail, so that its container can be replaced", async ({
   skip,
 }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   child = launch({ FFMPEG_PATH: "/no/such/ffmpeg", SELF_TESTS_MAX: "2" }, "inherit")
   if (!child.stdout) throw new Error("The runner has no stdout.")
   const [said, [exitCode]] = await Promise.all([text(child.stdout), once(child, "exit")])

@@ -69,6 +69,15 @@ describe("the image", () => {
     expect(namesOf(sandbox.network_attacks)).toEqual(Object.keys(NETWORK_ATTACKS))
   })
 
+  it("passes its self-test on a quarter of a processor", async () => {
+    await using container = await runContainer(["--cpus", "0.25"])
+    const { sandbox } = await healthOf(container.id)
+    expect(sandbox).toMatchObject({ ok: true, problem: null, network_problem: null })
+    const log = await docker("logs", container.id)
+    expect(log).not.toContain("sandbox.refused")
+    expect(log.match(/"event":"sandbox.chosen"/g)).toHaveLength(1)
+  })
+
   it("takes no task where the kernel has no sandbox, and its health says so", async () => {
     await using folder = await folderWith("seccomp.json", {
       defaultAction: "SCMP_ACT_ALLOW",

@@ -63,17 +63,24 @@ describe("the object of a container", () => {
     })
   }
 
+  const OF_NONE = { RUNNER_NETWORK: "none" }
   const OF_WEB = {
+    RUNNER_NETWORK: "proxy",
     ALLOWED_PRIVATE_HOSTS: "files.acme.test",
     FETCH_PROXY: "http://proxy.acme.test:3128",
     FETCH_SITES: "acme.test",
     FETCH_COOKIES: "acme.test\tFALSE\t/\tTRUE\t0\tsession\tsecret",
     YTDLP_VERSION: `2031.4.9 sha256:${"0".repeat(64)}`,
   }
-  const OF_SPEECH = { WHISPER_MODEL: "tiny.en", WHISPER_MODELS: "base", WHISPER_IDLE_SECONDS: "9" }
+  const OF_SPEECH = {
+    ...OF_NONE,
+    WHISPER_MODEL: "tiny.en",
+    WHISPER_MODELS: "base",
+    WHISPER_IDLE_SECONDS: "9",
+  }
   it.for([
-    ["MediaRunner", MediaRunner, {}],
-    ["LightRunner", LightRunner, {}],
+    ["MediaRunner", MediaRunner, OF_NONE],
+    ["LightRunner", LightRunner, OF_NONE],
     ["FetchRunner", FetchRunner, OF_WEB],
     ["LookupRunner", LookupRunner, OF_WEB],
     ["SpeechRunner", SpeechRunner, OF_SPEECH],

@@ -8,13 +8,18 @@ import type { SeenRunners } from "../../scripts/deploy/live-check/operator-healt
 
 const RUNNER = {
   ffmpeg: "7.1.5",
-  kernel: { release: "6.12.1", landlock_abi: 4, seccomp: true, bubblewrap: true },
+  kernel: { release: "6.12.1", landlock_abi: 4, seccomp: true, bubblewrap: true, namespaces: true },
   sandbox: {
     tier: "namespaces",
     ok: true,
     supported: true,
     problem: null,
     loss: null,
+    attacks: [
+      { name: "tcp", refused: true },
+      { name: "fork", refused: false },
+    ],
+    network_attacks: [{ name: "tcp", refused: true }],
     network_problem: null,
   },
 }
@@ -37,7 +42,7 @@ test("the runner of each pool is kept once it was seen, and its kernel is told",
   noteRunners(seen, healthWith({ media: RUNNER }))
   noteRunners(seen, healthWith({}))
   expect([...seen].map(([pool, runner]) => `${pool}: ${describeRunner(runner)}`)).toEqual([
-    "media: Linux 6.12.1, Landlock ABI 4, seccomp yes, bubblewrap yes; tier namespaces; ffmpeg 7.1.5",
+    "media: Linux 6.12.1, Landlock ABI 4, seccomp yes, bubblewrap yes, namespaces yes; tier namespaces, 2 of 3 attacks refused; ffmpeg 7.1.5",
     "light: no container of it was seen running",
   ])
 })

@@ -4,16 +4,16 @@ import { join } from "node:path"
 import pWaitFor from "p-wait-for"
 import { expect, it } from "vitest"
 import { z } from "zod"
-import { findTiers } from "../../container/sandbox/choose.ts"
 import { findProgram } from "../../container/sandbox/paths.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 import { findRunner, killAll } from "../faults/processes.ts"
 import { startService } from "./service.ts"
+import { supportedTiers } from "../support/supported-tiers.ts"
 
 const record = z.looseObject({ status: z.string() })
 
 it("says why it is degraded while the self-test fails, and goes on by itself", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   await using folder = await makeTempFolder("tools")
   await chmod(folder.path, 0o755)
   const link = join(folder.path, "ffmpeg")

@@ -29,7 +29,7 @@ it.skipIf(NO_SPEECH !== null)("a check of a service has every step pass", async 
   expect(linesOf(checked, "lookup")).toContain("looked up: ")
   const runner = linesOf(checked, "runner")
   expect(runner).toMatch(
-    /Linux \d+\.\d+.*Landlock ABI \d+, seccomp yes.*tier (namespaces|landlock)/,
+    /Linux \d+\.\d+.*Landlock ABI \d+, seccomp yes.*tier (namespaces|landlock), (4\d) of \2 attacks refused/,
   )
   expect(checked.lines.at(-1)).toBe("Check: 8 of 8 steps passed.")
   expect(await accountsLeft(service.operator)).toEqual([])
@@ -101,6 +101,16 @@ describe("a check names the point of the platform that", () => {
     expect(linesOf(await report(stage.operator), "upload")).toContain("It looks like R2 or D1")
   })
 
+  it("has a sandbox that an attack leaves", async () => {
+    stage.tamper = (path, pass) => {
+      if (path === "/v1/files") return page(413, "")
+      return path === "/operator/health" ? breakSandbox(pass) : null
+    }
+    const checked = await report(stage.operator)
+    expect(linesOf(checked, "runner")).toContain("not refused: ring")
+    expect(checked.ended).toContain("upload, the sandbox of this machine failed")
+  })
+
   it("is not there at all", async () => {
     const runner = findRunner(stage.service.pid)
     if (runner === null) throw new Error("there is no runner")
@@ -170,6 +180,16 @@ async function age(pass: () => Promise<Answer>, name: string): Promise<Answer> {
     return { ...account, created_at: new Date(Date.now() - 7_200_000).toISOString() }
   })
   return { ...answer, body: Buffer.from(JSON.stringify({ ...listed, accounts })) }
+}
+
+/** The operator's health after an attack on the runner's sandbox that succeeded. */
+async function breakSandbox(pass: () => Promise<Answer>): Promise<Answer> {
+  const answer = await pass()
+  const health = z
+    .looseObject({ runner: z.looseObject({ sandbox: z.looseObject({ ok: z.boolean() }) }) })
+    .parse(JSON.parse(answer.body.toString()))
+  Object.assign(health.runner.sandbox, { ok: false, problem: "not refused: ring" })
+  return { ...answer, body: Buffer.from(JSON.stringify(health)) }
 }
 
 async function cut(pass: () => Promise<Answer>): Promise<Answer> {

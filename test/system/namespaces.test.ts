@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { findTiers } from "../../container/sandbox/choose.ts"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 import { copyProject } from "./extended-project.ts"
+import { supportedTiers } from "../support/supported-tiers.ts"
 
 const PROGRAM = "test/system/look-around-program.ts"
 const WITHOUT_BUBBLEWRAP = ["unshare", "--mount", "--", "sh", "-c"]
@@ -17,7 +17,7 @@ const run = promisify(execFile)
 const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())
 
-const canTest = process.getuid?.() === 0 && (await findTiers()).includes("namespaces")
+const canTest = process.getuid?.() === 0 && (await supportedTiers()).includes("namespaces")
 const canHide =
   canTest &&
   (await run(WITHOUT_BUBBLEWRAP[0] ?? "", [...WITHOUT_BUBBLEWRAP.slice(1), `${HIDE}true`]).then(

@@ -32,6 +32,8 @@ type Check = CheckOptions & {
   states: Map<string, State>
 }
 
+const HEALTH_PATH = "/operator/health?attacks=all"
+
 const webhookCheck = z.object({ url: z.url(), answer: z.string() })
 
 /**
@@ -54,7 +56,7 @@ export async function checkService(options: CheckOptions): Promise<void> {
     }
   }
   for (const [pool, runner] of seen) tell(`  runner of ${pool}: ${describeRunner(runner)}`)
-  conclude(states, tell)
+  conclude(states, seen, tell)
 }
 
 async function takeStep(check: Check, step: Step): Promise<State> {
@@ -87,10 +89,10 @@ async function takeStep(check: Check, step: Step): Promise<State> {
   }
 }
 
-/** How the service is now; null where it does not say it. */
+/** How the service is now, after all attacks on the sandboxes of its runners; null where it does not say it. */
 async function readHealth({ operator, seen }: Check): Promise<OperatorHealth | null> {
   try {
-    const health = operatorHealth.parse(await askOperator(operator, "GET", "/operator/health"))
+    const health = operatorHealth.parse(await askOperator(operator, "GET", HEALTH_PATH))
     noteRunners(seen, health)
     return health
   } catch (error) {
@@ -99,11 +101,17 @@ async function readHealth({ operator, seen }: Check): Promise<OperatorHealth | n
   }
 }
 
-function conclude(states: Map<string, State>, tell: (line: string) => void): void {
+function conclude(
+  states: Map<string, State>,
+  seen: SeenRunners,
+  tell: (line: string) => void,
+): void {
   function named(state: State): string[] {
     return [...states].flatMap(([name, each]) => (each === state ? [name] : []))
   }
-  const [passed, failed, unchecked] = [named("ok"), named("failed"), named("unchecked")]
+  const [passed, unchecked] = [named("ok"), named("unchecked")]
+  const broken = [...seen].filter(([, runner]) => runner?.sandbox.ok === false)
+  const failed = [...named("failed"), ...broken.map(([pool]) => `the sandbox of ${pool}`)]
   const left = unchecked.length > 0 ? `; unchecked: ${unchecked.join(", ")}` : ""
   if (failed.length > 0) throw new CliError(`Check: ${failed.join(", ")} failed${left}.`)
   tell(`Check: ${passed.length} of ${states.size} steps passed${left}.`)

@@ -45,13 +45,26 @@ export function describeRunner(runner: RunnerHealth | null): string {
   if (runner === null) return "no container of it was seen running"
   const { kernel, sandbox, ffmpeg } = runner
   const offers = kernel
-    ? `Linux ${kernel.release}, ${describeLandlock(kernel.landlock_abi)}, seccomp ${kernel.seccomp ? "yes" : "no"}, bubblewrap ${kernel.bubblewrap ? "yes" : "no"}`
+    ? `Linux ${kernel.release}, ${describeLandlock(kernel.landlock_abi)}, seccomp ${sayWhether(kernel.seccomp)}, bubblewrap ${sayWhether(kernel.bubblewrap)}, namespaces ${sayWhether(kernel.namespaces)}`
     : "a kernel that it does not tell of"
-  const tier = sandbox.ok ? `tier ${sandbox.tier ?? "unknown"}` : "no sandbox"
+  const tier = sandbox.ok
+    ? `tier ${sandbox.tier ?? "unknown"}${describeAttacks(sandbox)}`
+    : "no sandbox"
   const lacks = [sandbox.problem, sandbox.loss, sandbox.network_problem].filter(
     (each) => each !== null,
   )
   return [`${offers}; ${tier}; ffmpeg ${ffmpeg ?? "unknown"}`, ...lacks].join(". ")
+}
+
+function describeAttacks({ attacks, network_attacks }: RunnerHealth["sandbox"]): string {
+  const tried = [...(attacks ?? []), ...(network_attacks ?? [])]
+  const refused = tried.filter((each) => each.refused)
+  return tried.length > 0 ? `, ${refused.length} of ${tried.length} attacks refused` : ""
+}
+
+function sayWhether(has: boolean | undefined): string {
+  if (has === undefined) return "unknown"
+  return has ? "yes" : "no"
 }
 
 function describeLandlock(abi: number): string {

@@ -19,7 +19,7 @@ export async function findMissingTools(env: Env): Promise<MissingTool[]> {
   if (!isPlain(env)) return []
   const last = known.get(env)
   if (last && Math.abs(Date.now() - last.at) < KNOWN_MS) return last.missing
-  const health = runnerHealth.safeParse(await readPlainHealth(env, ANSWER_MS_MAX)).data
+  const health = runnerHealth.safeParse(await readPlainHealth(env, "/health", ANSWER_MS_MAX)).data
   const missing = health ? missingTools(health) : []
   known.set(env, { at: Date.now(), missing })
   return missing

@@ -2,6 +2,7 @@ import { runnerHealth } from "../../contract/runner-health.ts"
 import type { RunnerHealth } from "../../contract/runner-health.ts"
 import type { Env } from "../../env.ts"
 import { poolObjectOf } from "../../placement.ts"
+import type { HealthPath } from "../../rpc.ts"
 import { inspectContainer } from "../../runner/client.ts"
 
 /** The container of a slot: whether it runs, why its last start failed, and its runner's health. */
@@ -13,15 +14,25 @@ export type SlotContainer = {
 }
 
 /** The containers of a pool that run, and those whose last start failed; throws without an answer of the pool. */
-export async function readContainers(env: Env, pool: string): Promise<SlotContainer[]> {
+export async function readContainers(
+  env: Env,
+  pool: string,
+  healthPath: HealthPath = "/health",
+): Promise<SlotContainer[]> {
   const slots = await poolObjectOf(env, pool).occupiedSlots()
-  const found = await Promise.all(slots.map(async (slot) => await readContainer(env, slot)))
+  const found = await Promise.all(
+    slots.map(async (slot) => await readContainer(env, slot, healthPath)),
+  )
   return found.filter(({ isRunning, problem }) => isRunning || problem !== null)
 }
 
-async function readContainer(env: Env, slot: string): Promise<SlotContainer> {
+async function readContainer(
+  env: Env,
+  slot: string,
+  healthPath: HealthPath,
+): Promise<SlotContainer> {
   try {
-    const { isRunning, problem, health } = await inspectContainer(env, slot)
+    const { isRunning, problem, health } = await inspectContainer(env, slot, healthPath)
     if (!health) return { slot, isRunning, problem, health: null }
     if (health.status !== 200) return { slot, isRunning, problem: health.text, health: null }
     return { slot, isRunning, problem, health: runnerHealth.parse(JSON.parse(health.text)) }

@@ -3,6 +3,7 @@ import type { DegradedReason, RunnerHealth } from "../../contract/runner-health.
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import { poolObjectOf } from "../../placement.ts"
+import type { HealthPath } from "../../rpc.ts"
 import { isPlain, readPlainHealth } from "../../runner/client.ts"
 import { POOLS } from "../../runner/pools.ts"
 import { databasesOf, directoryOf } from "../../storage/database.ts"
@@ -42,13 +43,16 @@ export type ServiceState = {
 }
 
 /** Reads how the service is; what cannot be told of a runner or a pool is left open. */
-export async function readServiceState(env: Env): Promise<ServiceState> {
+export async function readServiceState(
+  env: Env,
+  healthPath: HealthPath = "/health",
+): Promise<ServiceState> {
   const all = databasesOf(env)
   const now = Date.now()
   const [reasons, runner, pools, jobs, tasks, deliveries, storage, bytes, disk, deadLetters] =
     await Promise.all([
       findDegradedReasons(env),
-      readRunner(env),
+      readRunner(env, healthPath),
       Promise.all(Object.keys(POOLS).map(async (name) => await readPool(env, name))),
       Promise.all(all.map(countOpenJobs)),
       Promise.all(all.map(countOpenTasks)),
@@ -95,9 +99,9 @@ function addStorage(sums: ServiceState["storage"][]): ServiceState["storage"] {
   }))
 }
 
-async function readRunner(env: Env): Promise<ServiceState["runner"]> {
+async function readRunner(env: Env, healthPath: HealthPath): Promise<ServiceState["runner"]> {
   if (!isPlain(env)) return null
-  return runnerHealth.safeParse(await readPlainHealth(env)).data ?? "unreachable"
+  return runnerHealth.safeParse(await readPlainHealth(env, healthPath)).data ?? "unreachable"
 }
 
 async function readPool(env: Env, name: string): Promise<ServiceState["pools"][number]> {

@@ -6,12 +6,17 @@ import { readContainers } from "../../pipeline/upkeep/containers.ts"
 import type { SlotContainer } from "../../pipeline/upkeep/containers.ts"
 import { readServiceState } from "../../pipeline/upkeep/service-state.ts"
 import type { ServiceState } from "../../pipeline/upkeep/service-state.ts"
+import type { HealthPath } from "../../rpc.ts"
 
-/** How the service is, for programs of its operator; pages have it at /operate/health. */
+/**
+ * How the service is, for programs of its operator; pages have it at /operate/health. With `attacks=all`
+ * each runner that runs tries all attacks on its sandbox, once in its life.
+ */
 export const health = new Hono<App>()
 
 health.get("/", async (c) => {
-  const state = await readServiceState(c.env)
+  const healthPath = c.req.query("attacks") === "all" ? "/health?attacks=all" : "/health"
+  const state = await readServiceState(c.env, healthPath)
   const isPlain = state.runner !== null
   return c.json({
     reasons: state.reasons,
@@ -20,7 +25,9 @@ health.get("/", async (c) => {
     pools: await Promise.all(
       state.pools.map(async (pool) => ({
         ...viewPool(pool),
-        containers: isPlain ? [] : (await findContainers(c.env, pool.name)).map(viewContainer),
+        containers: isPlain
+          ? []
+          : (await findContainers(c.env, pool.name, healthPath)).map(viewContainer),
       })),
     ),
     tasks: state.tasks.map(({ name: pool, state: word, count }) => ({ pool, state: word, count })),
@@ -40,9 +47,13 @@ function viewContainer({ slot, isRunning, problem, health: found }: SlotContaine
 }
 
 /** None where the pool does not answer, which its `slots` say. */
-async function findContainers(env: Env, pool: string): Promise<SlotContainer[]> {
+async function findContainers(
+  env: Env,
+  pool: string,
+  healthPath: HealthPath,
+): Promise<SlotContainer[]> {
   try {
-    return await readContainers(env, pool)
+    return await readContainers(env, pool, healthPath)
   } catch (error) {
     logError("health.pool_lost", { pool, error })
     return []

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { openNetworkTargets } from "../../../container/sandbox/network-targets.ts"
 import { launchArgv } from "../../../container/sandbox/sandbox.ts"
 import type { Tier } from "../../../container/sandbox/tier.ts"
@@ -15,10 +15,11 @@ import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
 import { DEFAULT_TOOL_LIMITS } from "../../../container/settings.ts"
 import { processesIn } from "../harness.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
 const MIB = 1024 ** 2
 const LIMITS = { ...DEFAULT_TOOL_LIMITS, threads: 50, workspaceBytes: 50 * MIB }
-const tiers = await findTiers()
+const tiers = await supportedTiers()
 
 const SOURCE = `
   #include <fcntl.h>

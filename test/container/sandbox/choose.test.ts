@@ -2,10 +2,14 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest"
-import { chooseSandbox, describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { chooseSandbox, describeSandbox } from "../../../container/sandbox/choose.ts"
+import { SHORT_NETWORK_ATTACKS } from "../../../container/sandbox/network-test.ts"
+import { runnerSandbox } from "../../../container/sandbox/sandbox.ts"
+import { startProcess } from "../../../container/sandbox/start.ts"
 import { SHORT_ATTACK_NAMES, testSandbox } from "../../../container/sandbox/self-test.ts"
 import { startHarness } from "../harness.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
 const attackPath = join(import.meta.dirname, "../../../container/launcher/build/attack")
 let workDir: string
@@ -21,7 +25,7 @@ function settingsFor(more: NodeJS.ProcessEnv = {}) {
 }
 
 test("a sandbox that withstands its attacks is chosen", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   const { sandbox, test: tried } = await chooseSandbox(settingsFor())
   expect(sandbox?.tier).toBe(tried.tier)
   expect(tried).toMatchObject({ ok: true, problem: null })
@@ -29,10 +33,38 @@ test("a sandbox that withstands its attacks is chosen", async ({ skip }) => {
 })
 
 test("a start tries a short attack: to read, write, connect, fork and signal", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   const { test: tried } = await chooseSandbox(settingsFor())
   const traces = ["traces_outside", "traces_on_the_network"]
   expect(tried.attacks.map(({ name }) => name)).toEqual([...SHORT_ATTACK_NAMES, ...traces])
+})
+
+test("a start tries a short attack by a tool with a network", async ({ skip }) => {
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  const { sandbox, test: tried } = await chooseSandbox(settingsFor())
+  const outcomes = SHORT_NETWORK_ATTACKS.map((name) => ({ name, refused: true }))
+  expect(tried).toMatchObject({ network_attacks: outcomes, network_problem: null })
+  expect(sandbox?.networkProblem).toBeNull()
+})
+
+test("a runner whose tools have no network tries none of that, and gives none", async ({
+  skip,
+}) => {
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
+  const { sandbox, test: tried } = await chooseSandbox(settingsFor({ RUNNER_NETWORK: "none" }))
+  expect(tried).toMatchObject({ ok: true, network_attacks: [], network_problem: null })
+  if (!sandbox) throw new Error("There is no sandbox.")
+  const { spawnError } = await startProcess({
+    tool: "ffmpeg",
+    argv: [],
+    taskSandbox: runnerSandbox(sandbox),
+    cwd: "/",
+    access: "none",
+    network: join(workDir, "socket"),
+    timeLimitMs: 1000,
+    signal: new AbortController().signal,
+  }).finished
+  expect(spawnError).toBe("The tools of this runner are given no network.")
 })
 
 test("a short attack that succeeds is noticed", async () => {
@@ -46,7 +78,7 @@ test("a short attack that succeeds is noticed", async () => {
 })
 
 test("a temporary folder that only the runner may enter is supported", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   const before = process.env["TMPDIR"]
   onTestFinished(() => {
     if (before === undefined) delete process.env["TMPDIR"]
@@ -60,7 +92,10 @@ test("a temporary folder that only the runner may enter is supported", async ({ 
 test("a folder that only root may enter costs no tier, and nothing stays mounted", async ({
   skip,
 }) => {
-  skip(process.getuid?.() !== 0 || (await findTiers()).length === 0, "only root has such folders")
+  skip(
+    process.getuid?.() !== 0 || (await supportedTiers()).length === 0,
+    "only root has such folders",
+  )
   const closed = await chooseSandbox(settingsFor({ WORK_DIR: join(workDir, "deep", "work") }))
   expect(await readFile("/proc/self/mountinfo", "utf8")).not.toContain(workDir)
   await chmod(workDir, 0o711)
@@ -69,7 +104,7 @@ test("a folder that only root may enter costs no tier, and nothing stays mounted
 })
 
 test("what a weaker tier lacks is said, and why it was taken", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   const { test: tried } = await chooseSandbox(settingsFor())
   expect(tried.loss === null).toBe(tried.tier === "namespaces")
   expect(String(tried.loss)).toMatch(/^(?:null$|Tools run without namespaces of their own \(.+\))/)
@@ -88,7 +123,7 @@ test("the self-test sees every attack succeed where there is no sandbox", async 
 test("a runner whose tools work in no tier accepts no task, and health says why", async () => {
   const settings = settingsFor({ FFMPEG_PATH: "/no/such/ffmpeg", ALLOW_UNSANDBOXED: "1" })
   const choice = await chooseSandbox(settings)
-  const isOffered = (await findTiers()).length > 0
+  const isOffered = (await supportedTiers()).length > 0
   expect(choice.sandbox === null).toBe(isOffered)
   const harness = await startHarness({}, { sandbox: null, test: choice.test })
   const answer = await harness.call("POST", "/tasks", harness.order([["x"]]))

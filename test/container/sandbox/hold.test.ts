@@ -4,14 +4,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { openPlaces } from "../../../container/sandbox/places.ts"
 import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await findTiers()).includes("namespaces")
+const hasNamespaces = (await supportedTiers()).includes("namespaces")
 const settings = runnerSettings()
 const sandbox = describeSandbox("namespaces", settings)
 const access = "read" as const

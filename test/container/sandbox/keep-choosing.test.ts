@@ -2,10 +2,10 @@ import { chmod, mkdtemp, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { findTiers } from "../../../container/sandbox/choose.ts"
 import { keepChoosingSandbox } from "../../../container/sandbox/keep-choosing.ts"
 import { findProgram } from "../../../container/sandbox/paths.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
 let folder: string
 
@@ -26,7 +26,7 @@ function settingsWithoutFfmpeg(selfTestsMax: number) {
 }
 
 test("a sandbox whose self-test failed is tested again until it passes", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   const latest = keepChoosingSandbox(settingsWithoutFfmpeg(Number.POSITIVE_INFINITY), () => {
     throw new Error("it gave up")
   })
@@ -36,7 +36,7 @@ test("a sandbox whose self-test failed is tested again until it passes", async (
 })
 
 test("a runner whose self-tests failed as often as they may is given up once", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   let givenUp = 0
   const latest = keepChoosingSandbox(settingsWithoutFfmpeg(2), () => {
     givenUp += 1

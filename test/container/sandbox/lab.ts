@@ -15,7 +15,7 @@ import { Socket, createServer } from "node:net"
 import { createSocket } from "node:dgram"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { launchArgv, orderWords, waitingArgv } from "../../../container/sandbox/sandbox.ts"
 import type { Launch, TaskSandbox, WaitingForm } from "../../../container/sandbox/sandbox.ts"
 import type { Tier } from "../../../container/sandbox/tier.ts"
@@ -23,6 +23,7 @@ import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
 import { waveHeader } from "../wave.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
 /** A tier of the sandbox, with a runner that is root or an unprivileged user. */
 export type Variant = {
@@ -59,7 +60,7 @@ export const CANARY = "canary-7f3a90-of-the-sandbox"
 /** Whom an unprivileged runner of a lab is, where the tests are root. */
 export const UNPRIVILEGED_UID = runnerSettings().sandboxFirstUid + 40
 const isRoot = process.getuid?.() === 0
-const tiers = await findTiers()
+const tiers = await supportedTiers()
 
 /** All variants; those that this machine does not support are skipped by name. */
 export const VARIANTS: Variant[] = (["namespaces", "landlock"] as const).flatMap((tier) =>

@@ -3,12 +3,12 @@ import { link, mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { findTiers } from "../../../container/sandbox/choose.ts"
 import { openMeter } from "../../../container/sandbox/meter.ts"
 import { killAll } from "../../faults/processes.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
 const UNKNOWN = { bytes: Infinity, files: Infinity }
-const hasProgram = (await findTiers()).length > 0
+const hasProgram = (await supportedTiers()).length > 0
 
 let folder: string
 

@@ -72,7 +72,7 @@ describe.concurrent.for(VARIANTS)("in the tier $tier as $user", (variant) => {
     const program = join(lab.outside, "../network-attack")
     await copyFile(PROGRAMS.networkAttack, program)
     const network = { network: targets.socketPath, mayFork: true }
-    const run = await lab.run(program, targets.argv, network)
+    const run = await lab.run(program, targets.argvFor("all"), network)
     const outcomes = Object.entries(NETWORK_ATTACKS).map((each) => each.join(" "))
     expect(run.text.trim().split("\n")).toEqual(outcomes)
     expect(targets.wasReached()).toBe(false)

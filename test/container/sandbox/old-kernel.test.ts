@@ -164,7 +164,7 @@ describe.for(VARIANTS)("on an old kernel in the tier $tier as $user", (variant) 
     await using lab = await openSandboxLab(variant)
     const launcherPath = join(folder, "launcher")
     const sandbox = { ...lab.taskSandbox.sandbox, launcherPath }
-    const { problem } = await testNetwork(sandbox, join(folder, "attack"))
+    const { problem } = await testNetwork(sandbox, join(folder, "attack"), undefined)
     expect(problem).toMatch(
       /^Tools of this sandbox cannot be given a network: launcher: this kernel/,
     )

@@ -4,15 +4,16 @@ import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { PROGRAMS } from "../../../container/sandbox/programs.ts"
 import { waitingArgv } from "../../../container/sandbox/sandbox.ts"
 import type { Place, TaskSandbox, WaitingForm } from "../../../container/sandbox/sandbox.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await findTiers()).includes("namespaces")
+const hasNamespaces = (await supportedTiers()).includes("namespaces")
 const LIST = "/bin/ls"
 const READER = { tool: LIST, access: "read" as const }
 

@@ -2,14 +2,15 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { openPlaces } from "../../../container/sandbox/places.ts"
 import type { Places } from "../../../container/sandbox/places.ts"
 import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
 import { closeTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await findTiers()).includes("namespaces")
+const hasNamespaces = (await supportedTiers()).includes("namespaces")
 const PATIENT = { timeout: 20_000 }
 const settings = { ...runnerSettings(), placesMax: 2 }
 const POOLS = 2

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
-import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { countProcesses } from "../../../container/sandbox/count-processes.ts"
 import { findProgram } from "../../../container/sandbox/paths.ts"
 import {
@@ -17,6 +17,7 @@ import {
 } from "../../../container/sandbox/task-sandbox.ts"
 import { setImmovable } from "./obstacles.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
 const PATIENT = { timeout: 15_000, interval: 100 }
 const isRoot = process.getuid?.() === 0
@@ -104,7 +105,7 @@ test("users of workspaces that are left are given to no task before these are go
 })
 
 test("what a killed runner left of sandboxes ends with its workspace", async ({ skip }) => {
-  skip(!(await findTiers()).includes("namespaces"), "this machine does not support namespaces")
+  skip(!(await supportedTiers()).includes("namespaces"), "this machine does not support namespaces")
   const other = join(await mkdtemp(join(tmpdir(), "lathe-other-")), basename(workspace))
   await mkdir(other)
   const [left, kept] = await Promise.all([startOrphan(workspace), startOrphan(other)])

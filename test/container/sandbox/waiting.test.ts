@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { describeSandbox, findTiers } from "../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import type { PlacedTool } from "../../../container/sandbox/place.ts"
 import { findWaitingProblem } from "../../../container/sandbox/places.ts"
 import type { ProcessSpec } from "../../../container/sandbox/process.ts"
@@ -15,8 +15,9 @@ import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
 import { processesIn } from "../harness.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await findTiers()).includes("namespaces")
+const hasNamespaces = (await supportedTiers()).includes("namespaces")
 const settings = runnerSettings()
 const FORMS = ["launcher", "tool"] as const
 const LIST = "/bin/ls"

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { findTiers } from "../../../container/sandbox/choose.ts"
 import { NETWORK_ATTACKS } from "../../../container/sandbox/network-test.ts"
 import { ATTACK_NAMES, SHORT_ATTACK_NAMES } from "../../../container/sandbox/self-test.ts"
 import { startHarness } from "../harness.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
 const TRACES = ["traces_outside", "traces_on_the_network"]
 const attacks = z.array(z.object({ name: z.string(), refused: z.literal(true) }))
@@ -18,7 +18,7 @@ const health = z.object({
 })
 
 test("health tries all attacks on request", async ({ skip }) => {
-  skip((await findTiers()).length === 0, "this machine has no sandbox")
+  skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   const harness = await startHarness()
   async function ask(query: string) {
     const answer = await harness.call("GET", `/health${query}`)

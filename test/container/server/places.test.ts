@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { findTiers } from "../../../container/sandbox/choose.ts"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
+import { supportedTiers } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await findTiers()).includes("namespaces")
+const hasNamespaces = (await supportedTiers()).includes("namespaces")
 const PATIENT = { timeout: 20_000 }
 /** A place of each pool that has some. */
 const PLACES = 2

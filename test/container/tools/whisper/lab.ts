@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { describeSandbox, findTiers } from "../../../../container/sandbox/choose.ts"
+import { describeSandbox } from "../../../../container/sandbox/choose.ts"
 import type { RunnerSettings } from "../../../../container/settings.ts"
 import { transcribeSound } from "../../../../container/tools/whisper/transcribe-sound.ts"
 import type {
@@ -16,6 +16,7 @@ import { SPEECH_MODELS_PATH, SPEECH_PYTHON_PATH } from "../../../../scripts/setu
 import { speak } from "../../../support/speech.ts"
 import type { Voice } from "../../../support/speech.ts"
 import { runnerSettings } from "../../../support/runner-settings.ts"
+import { supportedTiers } from "../../../support/supported-tiers.ts"
 
 const run = promisify(execFile)
 
@@ -41,7 +42,7 @@ export async function openSpeechLab(differing: Partial<RunnerSettings> = {}): Pr
     ...runnerSettings({ SPEECH_PYTHON_PATH, SPEECH_MODELS_PATH }),
     ...differing,
   }
-  const [tier = "none"] = await findTiers()
+  const [tier = "none"] = await supportedTiers()
   const sandbox = describeSandbox(tier, settings)
   const taskSandbox = { sandbox, uid: null, workspaceBytes: 0 }
   let sounds = 0

@@ -1,0 +1,8 @@
+import { findTiers } from "../../container/sandbox/choose.ts"
+import type { Tier } from "../../container/sandbox/tier.ts"
+import { runnerSettings } from "./runner-settings.ts"
+
+/** The tiers of the sandbox that this machine supports, the strongest first. */
+export async function supportedTiers(): Promise<Tier[]> {
+  return await findTiers(runnerSettings())
+}
