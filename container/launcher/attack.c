@@ -9,6 +9,7 @@
 #include <asm/ioctls.h>
 #include <asm/sockios.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <mqueue.h>
@@ -165,6 +166,22 @@ static bool shares_object(void) {
          syscall(SYS_userfaultfd, 0) >= 0;
 }
 
+/*
+ * Executes a file that the tool made. The kernel says that it is no program only after it has found
+ * that it may be executed; an attempt that cannot be made does not count as refused.
+ */
+static bool runs_own_file(void) {
+  int file = open("own", O_WRONLY | O_CREAT, 0700);
+  if (file < 0 || write(file, "?", 1) != 1 || close(file) != 0) return true;
+  umask(0);
+  int again = open("own-again", O_WRONLY | O_CREAT, 0777);
+  if (again < 0 || write(again, "?", 1) != 1 || close(again) != 0) return true;
+  execl("./own", "own", (char *)NULL);
+  bool is_refused = errno == EACCES || errno == EPERM;
+  execl("./own-again", "own-again", (char *)NULL);
+  return !is_refused || (errno != EACCES && errno != EPERM);
+}
+
 struct attack {
   const char *name;
   bool (*succeeds)(void);
@@ -192,6 +209,7 @@ static const struct attack ATTACKS[] = {
     {"folder", makes_folder},
     {"shared_file", marks_shared_file},
     {"shared_object", shares_object},
+    {"run_own", runs_own_file},
 };
 
 static bool is_wanted(const char *name, char **names) {

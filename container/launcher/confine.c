@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,15 +23,20 @@
 /* Seconds from SIGXCPU, which a tool may handle, to SIGKILL. */
 #define CPU_GRACE_SECONDS 3
 
+static void require_mounts(const struct order *order, pid_t parent);
+static void require(const struct list *paths);
 static void limit_resources(const struct order *order);
 static void die_with(pid_t parent);
 static void adopt_orphans(void);
 static char **make_environment(const struct order *order);
 
 char **confine(const struct order *order, pid_t parent, int channel) {
-  umask(077);
+  /* Landlock says which files may be executed; without it, the tool makes none that may. */
+  umask(order->is_mounted ? 0177 : 077);
+  if (order->is_mounted) require_mounts(order, parent);
+  bool has_ruleset = !order->is_outer && !order->is_mounted;
   /* Paths are opened before the change of user; the tool's user may not reach them. */
-  int ruleset = order->is_outer ? -1 : make_ruleset(order);
+  int ruleset = has_ruleset ? make_ruleset(order) : -1;
   if (order->folder && chdir(order->folder) != 0) fail(order->folder);
   if (order->has_uid) become(order->uid);
   if (geteuid() == 0) fail_with(EPERM, "a tool never runs as root");
@@ -41,7 +47,7 @@ char **confine(const struct order *order, pid_t parent, int channel) {
   if (order->is_outer) return environment;
   if (order->may_fork) adopt_orphans();
   give_up_privileges();
-  enforce_ruleset(ruleset);
+  if (has_ruleset) enforce_ruleset(ruleset);
   if (channel >= 0) hand_over(channel, hold_sockets());
   filter_syscalls(order, channel >= 0);
   return environment;
@@ -75,6 +81,24 @@ void become(uid_t uid) {
   if (setresgid(gid, gid, gid) != 0) fail("setresgid");
   if (setresuid(uid, uid, uid) != 0) fail("setresuid");
   if (setuid(0) == 0) fail_with(EPERM, "root came back");
+}
+
+/* Where mounts alone hold the files, a launcher that was started elsewhere starts nothing. */
+static void require_mounts(const struct order *order, pid_t parent) {
+  struct statvfs root;
+  if (statvfs("/", &root) != 0) fail("/");
+  if ((root.f_flag & ST_RDONLY) == 0) fail_with(EPERM, "--mounted, and the root can be written");
+  if (access("/proc/self", F_OK) == 0) fail_with(EPERM, "--mounted, and there is /proc");
+  if (parent != 1) fail_with(EPERM, "--mounted, and no process namespace");
+  require(&order->read_paths);
+  require(&order->run_paths);
+  require(&order->write_paths);
+}
+
+/* As with Landlock, nothing starts where something is missing of what the tool was to have. */
+static void require(const struct list *paths) {
+  for (int i = 0; i < paths->count; i++)
+    if (access(paths->items[i], F_OK) != 0) fail(paths->items[i]);
 }
 
 static void limit_resources(const struct order *order) {

@@ -1,14 +1,16 @@
 /*
- * Starts one tool confined to its workspace: by Landlock for files, by seccomp for other system
- * calls, by resource limits, and by a user of its own where the launcher runs as root. It needs no
+ * Starts one tool confined to its workspace: by Landlock, or by the mounts around it, for files, by
+ * seccomp for other system calls, by resource limits, and by a user of its own where the launcher runs as root. It needs no
  * privilege. If a step fails, it exits with 126 before the tool has run.
  *
  *   launcher [--uid N] [--chdir DIR] [--keep-fd N] [--env NAME=VALUE]...
  *            [--read PATH]... [--run PATH]... [--write PATH]... [--connect PATH] [--fork]
  *            [--memory BYTES] [--file-size BYTES] [--cpu SECONDS] [--files N]
- *            [--processes N | --more-processes N] -- PROGRAM ARGUMENT...
+ *            [--processes N | --more-processes N] [--mounted] -- PROGRAM ARGUMENT...
  *   launcher --outer ...   prepares only what persists in the sandbox of another program
  *
+ * --mounted                without Landlock, inside another program's sandbox: its mounts show nothing
+ *                          but what the tool may have, its root is read-only, and it has no /proc
  * --reach PATH             the user N reaches this path also below folders that are closed to it
  * --connect PATH           each TCP connection of the tool becomes one to this UNIX socket
  * --channel-fd N           where --outer leaves, and the launcher inside finds, the way to the broker

@@ -36,6 +36,8 @@ struct order {
   bool has_waited;
   /* Whether the tool is this process, which then executes no program. */
   bool is_held;
+  /* Whether mounts hold the files instead of Landlock, which then has no part in it. */
+  bool is_mounted;
   bool discards_stdout;
   bool may_fork;
   bool has_uid;

@@ -42,6 +42,7 @@ static bool read_flag(struct order *order, const char *name) {
   if (strcmp(name, "--count") == 0) return order->is_count = true;
   if (strcmp(name, "--outer") == 0) return order->is_outer = true;
   if (strcmp(name, "--wait") == 0) return order->is_waiting = true;
+  if (strcmp(name, "--mounted") == 0) return order->is_mounted = true;
   if (strcmp(name, "--no-stdout") == 0) return order->discards_stdout = true;
   if (strcmp(name, "--fork") == 0) return order->may_fork = true;
   return false;

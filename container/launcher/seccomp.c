@@ -56,7 +56,8 @@ static void allow_creation_without_set_id(void);
 static void allow_harmless_fcntl(void);
 static void refuse_signals_by_ioctl(void);
 static void allow_threads_only(void);
-static void allow_own_processes(void);
+static void allow_own_processes(bool is_mounted);
+static void allow_signals_within_namespace(int number);
 static void allow_harmless_prctl(void);
 
 #define REFUSE(numbers) refuse_all(numbers, sizeof numbers / sizeof *numbers)
@@ -89,8 +90,10 @@ void filter_syscalls(const struct order *order, bool has_network) {
     REFUSE(NETWORK_CALLS);
   }
   if (order->is_held) REFUSE(EXECUTE_CALLS);
+  /* It takes the right to execute from what the tool creates. */
+  if (order->is_mounted) answer(SYS_umask, REFUSED);
   if (order->may_fork) {
-    allow_own_processes();
+    allow_own_processes(order->is_mounted);
   } else {
     REFUSE(FORK_CALLS);
     REFUSE(SIGNAL_CALLS);
@@ -214,9 +217,10 @@ static void allow_threads_only(void) {
 
 /*
  * All processes stay below the tool, and all threads of one share their open files, so that the
- * runner measures what they hold. They signal each other where Landlock keeps their signals inside.
+ * runner measures what they hold. They signal each other where Landlock keeps their signals inside, or
+ * a namespace does, which has no others.
  */
-static void allow_own_processes(void) {
+static void allow_own_processes(bool is_mounted) {
   jump(BPF_JEQ, SYS_clone, 0, 6);
   load_argument(0);
   jump(BPF_JSET, NAMESPACE_FLAGS | CLONE_PARENT, 2, 0);
@@ -224,9 +228,25 @@ static void allow_own_processes(void) {
   jump(BPF_JSET, CLONE_FILES, 1, 0);
   give(REFUSED);
   load_number();
+  if (is_mounted) {
+    allow_signals_within_namespace(SYS_kill);
+    allow_signals_within_namespace(SYS_tkill);
+    allow_signals_within_namespace(SYS_tgkill);
+    return;
+  }
   if (restricts_signals()) return;
   REFUSE(SIGNAL_CALLS);
   answer(SYS_tgkill, REFUSED);
+}
+
+/* To one process or thread by its id; neither to bubblewrap, the first one there, nor to groups. */
+static void allow_signals_within_namespace(int number) {
+  jump(BPF_JEQ, (uint32_t)number, 0, 5);
+  load_argument(0);
+  jump(BPF_JGT, INT32_MAX, 1, 0);
+  jump(BPF_JGT, 1, 1, 0);
+  give(REFUSED);
+  load_number();
 }
 
 /* Other options would outlive the runner, expose the process, or reach rarely used kernel code. */

@@ -20,6 +20,11 @@ export type SandboxChoice = { sandbox: Sandbox | null; test: SelfTest }
 const NO_BROKER =
   "Tools without a sandbox can be given no network: nothing would keep them to the addresses that " +
   "were checked."
+const LOSS_OF_LANDLOCK =
+  "Tools run without Landlock, which this kernel lacks or refuses: namespaces and mounts alone keep " +
+  "them to their files, and they may execute what is in the folders of libraries."
+/** The strongest first: docs/sandbox.md has what each one holds. */
+export const TIERS = ["namespaces", "mounts", "landlock"] as const
 const NO_NETWORK = "The tools of this runner are given no network."
 const BUBBLEWRAP = "/usr/bin/bwrap"
 const NO_TEST: Pick<SelfTest, "tier" | "attacks" | "network_attacks" | "loss"> = {
@@ -65,13 +70,22 @@ export async function chooseSandbox(settings: RunnerSettings): Promise<SandboxCh
   const last = tests.at(-1)
   if (last) return { sandbox: null, test: last }
   if (settings.allowUnsandboxed) return chooseNone(settings)
-  const problem = "this system has neither the launcher nor what it needs (Linux with Landlock)"
-  return refuse({ supported: false, problem })
+  return refuse({ supported: false, problem: describeLack(offers) })
+}
+
+function describeLack({ landlock_abi, seccomp, namespacesProblem }: Offers): string {
+  const lacks = [
+    ...(seccomp ? [] : ["no seccomp"]),
+    ...(landlock_abi >= 1 ? [] : ["no Landlock"]),
+    ...(namespacesProblem === null ? [] : [`no namespaces (${namespacesProblem})`]),
+  ]
+  return `this system has ${lacks.join(", ")}; a sandbox needs seccomp, and Landlock or namespaces`
 }
 
 /** What a tool may do in this tier that namespaces would prevent, and why they are not used. */
 function describeLoss(tier: Tier, offers: Offers, refused: readonly SelfTest[]): string | null {
   if (tier === "namespaces") return null
+  if (tier === "mounts") return LOSS_OF_LANDLOCK
   const tried = refused.find((test) => test.tier === "namespaces")
   const reason = offers.namespacesProblem ?? tried?.problem ?? "their test failed"
   return (
@@ -100,8 +114,14 @@ export async function findTiers(settings: RunnerSettings): Promise<Tier[]> {
 }
 
 function tiersOf({ landlock_abi, seccomp, namespacesProblem }: Offers): Tier[] {
-  if (landlock_abi < 1 || !seccomp) return []
-  return namespacesProblem === null ? ["namespaces", "landlock"] : ["landlock"]
+  if (!seccomp) return []
+  const hasLandlock = landlock_abi >= 1
+  const isOffered: Record<Exclude<Tier, "none">, boolean> = {
+    namespaces: hasLandlock && namespacesProblem === null,
+    mounts: namespacesProblem === null,
+    landlock: hasLandlock,
+  }
+  return TIERS.filter((tier) => isOffered[tier])
 }
 
 /** The sandbox of a tier according to the settings, not yet tested. */

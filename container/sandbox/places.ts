@@ -5,6 +5,7 @@ import type { PlacedTool } from "./place.ts"
 import { placeAttacks } from "./place-attacks.ts"
 import type { Place, Sandbox, TaskSandbox, WaitingForm } from "./sandbox.ts"
 import { SHORT_ATTACK_NAMES, testSandbox } from "./self-test.ts"
+import { hasNamespaces } from "./tier.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "./task-sandbox.ts"
 
 /**
@@ -59,7 +60,7 @@ export function openPlaces(settings: RunnerSettings): Places {
   }
   return {
     open(sandbox) {
-      if (sandbox.tier !== "namespaces" || settings.placesMax === 0) return
+      if (!hasNamespaces(sandbox.tier) || settings.placesMax === 0) return
       const started = performance.now()
       refill(async () => {
         const form = await chooseForm(sandbox, settings)

@@ -4,6 +4,7 @@ import type { ToolLimits } from "../settings.ts"
 import type { Meter } from "./meter.ts"
 import { findProgram, isReachable, pathsTo, withoutInner } from "./paths.ts"
 import type { SystemPaths } from "./paths.ts"
+import { hasNamespaces } from "./tier.ts"
 import type { Tier } from "./tier.ts"
 
 /** The sandbox that this process uses for all its tools. */
@@ -122,7 +123,7 @@ export function runnerSandbox(sandbox: Sandbox): TaskSandbox {
 /** The argv that starts a tool in its sandbox. */
 export function launchArgv(launch: Launch): [string, ...string[]] {
   const { tier } = launch.taskSandbox.sandbox
-  if (tier === "namespaces") return namespacesArgv(launch)
+  if (hasNamespaces(tier)) return namespacesArgv(launch)
   if (tier === "landlock") return landlockArgv(launch)
   return [launch.tool, ...launch.argv]
 }
@@ -214,6 +215,8 @@ function rootArgv(launch: Launch, form: WaitingForm): string[] {
     ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...DEVICES.flatMap((path) => ["--dev-bind", path, path]),
     ...(access === "none" ? [] : [access === "write" ? "--bind" : "--ro-bind", cwd, cwd]),
+    "--remount-ro",
+    "/",
     "--chdir",
     cwd,
   ]
@@ -260,6 +263,7 @@ function innerArgv(launch: Launch): string[] {
     ...[program, ...paths.loaders, ...runPaths(launch)].flatMap((path) => ["--run", path]),
     ...(launch.access === "none" ? [] : [`--${launch.access}`, launch.cwd]),
     ...(launch.mayFork === true ? ["--fork"] : []),
+    ...(taskSandbox.sandbox.tier === "mounts" ? ["--mounted"] : []),
     "--",
     program,
     ...launch.argv,

@@ -68,6 +68,7 @@ export const ATTACK_NAMES = [
   "folder",
   "shared_file",
   "shared_object",
+  "run_own",
   "run_others",
 ] as const
 

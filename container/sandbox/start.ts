@@ -8,6 +8,7 @@ import { eachLine, isReadable, keepHead, keepTail } from "./output.ts"
 import type { ProcessEnd, ProcessSpec, StartedProcess } from "./process.ts"
 import { REPORT_FD, cpuSecondsOf, launchArgv, orderWords, readLaunchFailure } from "./sandbox.ts"
 import type { Launch, WaitingSandbox } from "./sandbox.ts"
+import { hasNamespaces } from "./tier.ts"
 import type { Tier } from "./tier.ts"
 import { trackGroup, untrackGroup, superviseProcess } from "./termination.ts"
 import { encodeOrder } from "./waiting.ts"
@@ -142,7 +143,7 @@ function readExitStatus(child: ChildProcess, tier: Tier): ExitStatus {
   const reported = Object.keys(constants.signals)
     .filter(isSignal)
     .find((name) => constants.signals[name] === number)
-  return tier === "namespaces" && reported
+  return hasNamespaces(tier) && reported
     ? { exitCode: null, signal: reported }
     : { exitCode, signal }
 }

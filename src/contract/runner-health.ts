@@ -61,7 +61,7 @@ export const runnerHealth = z.object({
     .nullish(),
   sandbox: z.object({
     /** How strongly tools are isolated. */
-    tier: z.enum(["namespaces", "landlock", "none"]).optional(),
+    tier: z.enum(["namespaces", "mounts", "landlock", "none"]).optional(),
     ok: z.boolean(),
     /** What its self-test tried, and what it tried by a tool with a network. */
     attacks: attacks.optional(),

@@ -44,8 +44,16 @@ export type Harness = {
 let chosen: Promise<SandboxChoice> | null = null
 
 function chooseOnce(settings: RunnerSettings): Promise<SandboxChoice> {
-  chosen ??= chooseSandbox(settings)
+  chosen ??= chooseInOwnFolder(settings)
   return chosen
+}
+
+/** The first runner of a file may end before the choice does, and its work folder with it. */
+async function chooseInOwnFolder(settings: RunnerSettings): Promise<SandboxChoice> {
+  const workDir = await mkdtemp(join(tmpdir(), "lathe-test-"))
+  const choice = await chooseSandbox({ ...settings, workDir })
+  await rm(workDir, { recursive: true })
+  return choice
 }
 
 /** Starts a runner and a stand-in for the Worker, each on a port of its own. */

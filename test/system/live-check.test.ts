@@ -29,7 +29,7 @@ it.skipIf(NO_SPEECH !== null)("a check of a service has every step pass", async 
   expect(linesOf(checked, "lookup")).toContain("looked up: ")
   const runner = linesOf(checked, "runner")
   expect(runner).toMatch(
-    /Linux \d+\.\d+.*Landlock ABI \d+, seccomp yes.*tier (namespaces|landlock), (4\d) of \2 attacks refused/,
+    /Linux \d+\.\d+.*Landlock ABI \d+, seccomp yes.*tier (namespaces|mounts|landlock), (4\d) of \2 attacks refused/,
   )
   expect(checked.lines.at(-1)).toBe("Check: 8 of 8 steps passed.")
   expect(await accountsLeft(service.operator)).toEqual([])

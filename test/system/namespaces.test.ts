@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
 import { copyProject } from "./extended-project.ts"
+import { buildHider } from "../support/hide.ts"
 import { supportedTiers } from "../support/supported-tiers.ts"
 
 const PROGRAM = "test/system/look-around-program.ts"
@@ -48,10 +49,11 @@ async function buildTool(stateDir: string): Promise<string> {
   return tool
 }
 
-async function lookAround(stateDir: string, folder = process.cwd(), wrapper: string[] = []) {
+type Wrap = (words: string[]) => string[]
+
+async function lookAround(stateDir: string, folder = process.cwd(), wrap: Wrap = (words) => words) {
   const words = [process.execPath, PROGRAM, stateDir, folder, await buildTool(stateDir)]
-  const line = `${HIDE}${words.join(" ")}`
-  const [program = "", ...argv] = wrapper.length > 0 ? [...wrapper, line] : words
+  const [program = "", ...argv] = wrap(words)
   const { stdout } = await run(program, argv)
   const { said, ...rest } = result.parse(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""))
   const events = said.filter((each) => each.startsWith("{"))
@@ -76,13 +78,37 @@ describe.runIf(canTest)("a start as root", () => {
     expect(sentences).toEqual([expect.stringMatching(/^Lathe serves /)])
   })
 
+  test("has them run so on a kernel without Landlock, and says what is lost", async ({ skip }) => {
+    const hider = await buildHider()
+    if (!hider) return skip("there is no C compiler")
+    opened.use(hider)
+    await using project = await copyProject()
+    const stateDir = join(project.path, ".lathe")
+    const {
+      seen: found,
+      events,
+      sentences,
+    } = await lookAround(stateDir, project.path, (words) => [...hider.words("landlock"), ...words])
+    expect(found).toEqual(NOTHING)
+    expect(events.filter((each) => each.includes('"sandbox.'))).toEqual([
+      expect.stringContaining('"tier":"mounts"'),
+    ])
+    expect(sentences).toEqual([
+      expect.stringMatching(/^Tools run without Landlock, /),
+      expect.stringMatching(/^Lathe serves /),
+    ])
+  })
+
   test.runIf(canHide)("says in one sentence what is lost where they cannot, and why", async () => {
     const stateDir = await makeClosedFolder()
     const {
       seen: found,
       events,
       sentences,
-    } = await lookAround(stateDir, process.cwd(), WITHOUT_BUBBLEWRAP)
+    } = await lookAround(stateDir, process.cwd(), (words) => [
+      ...WITHOUT_BUBBLEWRAP,
+      `${HIDE}${words.join(" ")}`,
+    ])
     expect(found.processes).toBeGreaterThan(0)
     expect(found.shadow).toBe(1)
     expect(sentences[0]).toMatch(

@@ -56,7 +56,7 @@ const CAUSES: readonly Cause[] = [
     fits: (failed) =>
       failed.health?.reasons.includes("sandbox_failed") === true ||
       runnersOf(failed).some(({ sandbox }) => !sandbox.ok),
-    says: "a kernel without what the sandbox needs (Landlock, seccomp, or the right to make namespaces): the log says it as sandbox.refused.",
+    says: "a kernel without what the sandbox needs (seccomp, and Landlock or the right to make namespaces): the log says it as sandbox.refused.",
   },
   {
     fits: startFailed(

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
+import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
 import { openNetworkTargets } from "../../../container/sandbox/network-targets.ts"
 import { launchArgv } from "../../../container/sandbox/sandbox.ts"
 import type { Tier } from "../../../container/sandbox/tier.ts"
@@ -126,7 +126,7 @@ async function leftIn(cwd: string) {
   )
 }
 
-describe.concurrent.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
+describe.concurrent.for(TIERS)("in the tier %s", (tier) => {
   beforeEach(({ skip }) => {
     skip(!tiers.includes(tier), "this machine does not support it")
     skip(!hasCompiler, "there is no C compiler")

@@ -107,7 +107,9 @@ test("what a weaker tier lacks is said, and why it was taken", async ({ skip }) 
   skip((await supportedTiers()).length === 0, "this machine has no sandbox")
   const { test: tried } = await chooseSandbox(settingsFor())
   expect(tried.loss === null).toBe(tried.tier === "namespaces")
-  expect(String(tried.loss)).toMatch(/^(?:null$|Tools run without namespaces of their own \(.+\))/)
+  expect(String(tried.loss)).toMatch(
+    /^(?:null$|Tools run without (?:Landlock|namespaces of their own \(.+\)))/,
+  )
 })
 
 test("the self-test sees every attack succeed where there is no sandbox", async () => {

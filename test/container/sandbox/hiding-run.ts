@@ -1,4 +1,4 @@
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
+import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
 import type { Tier } from "../../../container/sandbox/tier.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
@@ -30,5 +30,5 @@ await closeTaskSandbox(taskSandbox, cwd)
 process.exit()
 
 function readTier(text: string | undefined): Tier {
-  return text === "namespaces" || text === "landlock" ? text : "none"
+  return TIERS.find((tier) => tier === text) ?? "none"
 }

@@ -10,11 +10,11 @@ import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await supportedTiers()).includes("namespaces")
+const tier = await tierWithNamespaces()
 const settings = runnerSettings()
-const sandbox = describeSandbox("namespaces", settings)
+const sandbox = describeSandbox(tier ?? "none", settings)
 const access = "read" as const
 
 const GREETING = `#include <stdio.h>
@@ -55,13 +55,13 @@ const CURIOUS = `
 let folder: string
 
 beforeEach(async ({ skip }) => {
-  skip(!hasNamespaces, "this machine does not support namespaces")
+  skip(tier === undefined, "this machine does not support namespaces")
   folder = await mkdtemp(join(tmpdir(), "lathe-hold-"))
   await chmod(folder, 0o711)
 })
 
 afterEach(async () => {
-  if (hasNamespaces) await rm(folder, { recursive: true })
+  if (tier !== undefined) await rm(folder, { recursive: true })
 })
 
 async function compile(source: string, skip: (why: string) => never, ...words: string[]) {

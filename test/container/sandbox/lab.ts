@@ -15,9 +15,10 @@ import { Socket, createServer } from "node:net"
 import { createSocket } from "node:dgram"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
+import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
 import { launchArgv, orderWords, waitingArgv } from "../../../container/sandbox/sandbox.ts"
 import type { Launch, TaskSandbox, WaitingForm } from "../../../container/sandbox/sandbox.ts"
+import { hasNamespaces } from "../../../container/sandbox/tier.ts"
 import type { Tier } from "../../../container/sandbox/tier.ts"
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import type { ToolLimits } from "../../../container/settings.ts"
@@ -63,7 +64,7 @@ const isRoot = process.getuid?.() === 0
 const tiers = await supportedTiers()
 
 /** All variants; those that this machine does not support are skipped by name. */
-export const VARIANTS: Variant[] = (["namespaces", "landlock"] as const).flatMap((tier) =>
+export const VARIANTS: Variant[] = TIERS.flatMap((tier) =>
   (["root", "unprivileged"] as const).map((user) => {
     const hasUser = isRoot || user === "unprivileged"
     return { tier, user, isSupported: tiers.includes(tier) && hasUser }
@@ -74,10 +75,10 @@ export const VARIANTS: Variant[] = (["namespaces", "landlock"] as const).flatMap
 export const ALL_VARIANTS: (Variant & { how: string })[] = [
   ...VARIANTS.map((each) => ({ ...each, how: `${each.tier} as ${each.user}` })),
   ...(["launcher", "tool"] as const).flatMap((waits) =>
-    VARIANTS.filter(({ tier }) => tier === "namespaces").map((each) => ({
+    VARIANTS.filter(({ tier }) => hasNamespaces(tier)).map((each) => ({
       ...each,
       waits,
-      how: `namespaces as ${each.user} in which a ${waits} waits`,
+      how: `${each.tier} as ${each.user} in which a ${waits} waits`,
     })),
   ),
 ]

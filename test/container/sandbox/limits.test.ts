@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { describeSandbox } from "../../../container/sandbox/choose.ts"
+import { TIERS, describeSandbox } from "../../../container/sandbox/choose.ts"
 import { startProcess } from "../../../container/sandbox/start.ts"
 import { closeTaskSandbox, openTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { makeWorkspace } from "../../../container/sandbox/workspace.ts"
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-describe.for(["namespaces", "landlock"] as const)("in the tier %s", (tier) => {
+describe.for(TIERS)("in the tier %s", (tier) => {
   beforeEach(({ skip }) => skip(!tiers.includes(tier), "this machine does not support it"))
 
   async function run(tool: string, words: string, limits: Partial<ToolLimits>) {

@@ -11,9 +11,9 @@ import type { Place, TaskSandbox, WaitingForm } from "../../../container/sandbox
 import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await supportedTiers()).includes("namespaces")
+const tier = await tierWithNamespaces()
 const LIST = "/bin/ls"
 const READER = { tool: LIST, access: "read" as const }
 
@@ -21,15 +21,15 @@ let workDir: string
 let prepared: TaskSandbox & { place: Place }
 
 beforeEach(async ({ skip }) => {
-  skip(!hasNamespaces, "this machine does not support namespaces")
+  skip(tier === undefined, "this machine does not support namespaces")
   workDir = await mkdtemp(join(tmpdir(), "lathe-orders-"))
   await chmod(workDir, 0o711)
-  const sandbox = describeSandbox("namespaces", runnerSettings())
+  const sandbox = describeSandbox(tier ?? "none", runnerSettings())
   prepared = await prepareTaskSandbox(sandbox, workDir, [], "launcher")
 })
 
 afterEach(async () => {
-  if (!hasNamespaces) return
+  if (tier === undefined) return
   await closeTaskSandbox(prepared, null)
   await rm(workDir, { recursive: true })
 })
@@ -53,7 +53,8 @@ function orderOf(...words: string[]): Buffer {
 }
 
 describe.for(["launcher", "tool"] as const)("a %s that waits", (form) => {
-  const least = ["--memory", "1000000000", "--run", LIST, "--read", "/usr", "--"]
+  const held = tier === "mounts" ? ["--mounted"] : []
+  const least = [...held, "--memory", "1000000000", "--run", LIST, "--read", "/usr", "--"]
   const length = Buffer.alloc(4)
 
   test.for<[string, () => Buffer, RegExp]>([

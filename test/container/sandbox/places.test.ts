@@ -8,9 +8,9 @@ import type { Places } from "../../../container/sandbox/places.ts"
 import type { TaskSandbox } from "../../../container/sandbox/sandbox.ts"
 import { closeTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await supportedTiers()).includes("namespaces")
+const tier = await tierWithNamespaces()
 const PATIENT = { timeout: 20_000 }
 const settings = { ...runnerSettings(), placesMax: 2 }
 const POOLS = 2
@@ -19,15 +19,15 @@ let workDir: string
 let places: Places
 
 beforeEach(async ({ skip }) => {
-  skip(!hasNamespaces, "this machine does not support namespaces")
+  skip(tier === undefined, "this machine does not support namespaces")
   workDir = await mkdtemp(join(tmpdir(), "lathe-places-"))
   await chmod(workDir, 0o711)
   places = openPlaces({ ...settings, workDir })
-  places.open(describeSandbox("namespaces", settings))
+  places.open(describeSandbox(tier ?? "none", settings))
 })
 
 afterEach(async () => {
-  if (!hasNamespaces) return
+  if (tier === undefined) return
   await places.close()
   await rm(workDir, { recursive: true })
 })

@@ -2,9 +2,10 @@
 import { describeSandbox } from "../../../container/sandbox/choose.ts"
 import { prepareTaskSandbox } from "../../../container/sandbox/task-sandbox.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
+import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
 const [, , workDir = ""] = process.argv
-const sandbox = describeSandbox("namespaces", runnerSettings())
+const sandbox = describeSandbox((await tierWithNamespaces()) ?? "none", runnerSettings())
 const tools = [{ tool: "/bin/ls", access: "read" as const }]
 const { place } = await prepareTaskSandbox(sandbox, workDir, tools, "tool")
 console.log(await place.ready)

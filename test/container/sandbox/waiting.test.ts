@@ -15,9 +15,9 @@ import { closeTaskSandbox, prepareTaskSandbox } from "../../../container/sandbox
 import { encodeOrder } from "../../../container/sandbox/waiting.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
 import { processesIn } from "../harness.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await supportedTiers()).includes("namespaces")
+const tier = await tierWithNamespaces()
 const settings = runnerSettings()
 const FORMS = ["launcher", "tool"] as const
 const LIST = "/bin/ls"
@@ -74,7 +74,7 @@ let workDir: string
 let prepared: TaskSandbox & { place: Place }
 
 async function prepare(form: WaitingForm, tools: PlacedTool[] = TOOLS): Promise<typeof prepared> {
-  const sandbox = describeSandbox("namespaces", settings)
+  const sandbox = describeSandbox(tier ?? "none", settings)
   const made = await prepareTaskSandbox(sandbox, workDir, tools, form)
   expect(await made.place.ready).toBe(true)
   return made
@@ -88,13 +88,13 @@ function run(taskSandbox: typeof prepared, differing: Partial<ProcessSpec> = {})
 }
 
 beforeEach(async ({ skip }) => {
-  skip(!hasNamespaces, "this machine does not support namespaces")
+  skip(tier === undefined, "this machine does not support namespaces")
   workDir = await mkdtemp(join(tmpdir(), "lathe-waiting-"))
   await chmod(workDir, 0o711)
 })
 
 afterEach(async () => {
-  if (!hasNamespaces) return
+  if (tier === undefined) return
   await expect.poll(() => processesIn(workDir), { timeout: 5000 }).toEqual([])
   await rm(workDir, { recursive: true })
 })
@@ -197,7 +197,7 @@ describe.for(FORMS)("a sandbox in which a %s waits", (form) => {
   })
 
   test("passes the self-test of the sandbox", async () => {
-    const sandbox = describeSandbox("namespaces", settings)
+    const sandbox = describeSandbox(tier ?? "none", settings)
     expect(await findWaitingProblem(sandbox, { ...settings, workDir }, form)).toBe(null)
   })
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { startHarness } from "../harness.ts"
 import type { Harness } from "../harness.ts"
-import { supportedTiers } from "../../support/supported-tiers.ts"
+import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
-const hasNamespaces = (await supportedTiers()).includes("namespaces")
+const tier = await tierWithNamespaces()
 const PATIENT = { timeout: 20_000 }
 /** A place of each pool that has some. */
 const PLACES = 2
@@ -12,13 +12,13 @@ const COMMAND = "-f lavfi -i testsrc2=size=64x36:d=0.2 -c:v mpeg4 out.mp4".split
 let harness: Harness
 
 beforeEach(async ({ skip }) => {
-  skip(!hasNamespaces, "this machine does not support namespaces")
+  skip(tier === undefined, "this machine does not support namespaces")
   harness = await startHarness({ placesMax: 1 })
   await expect.poll(() => harness.workspaces(), PATIENT).toHaveLength(PLACES)
 })
 
 afterEach(async () => {
-  if (hasNamespaces) await harness.close()
+  if (tier !== undefined) await harness.close()
 })
 
 test("a task works in a place that waits for it, and another is made for the next", async () => {

@@ -1,0 +1,124 @@
+import { chmod, mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { NETWORK_ATTACKS } from "../../container/sandbox/network-test.ts"
+import { ATTACK_NAMES } from "../../container/sandbox/self-test.ts"
+import { docker, runContainer } from "../../scripts/image/docker.ts"
+import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
+import { fetchTask } from "../../src/contract/tasks/fetch.ts"
+import { isLight } from "../corpus/attack.ts"
+import type { Attack } from "../corpus/attack.ts"
+import { makeCanaryMedia } from "../corpus/canary-media.ts"
+import { makeMarker, openCanaries } from "../corpus/canaries.ts"
+import type { Canaries } from "../corpus/canaries.ts"
+import { ATTACKS } from "../corpus/hostile-commands.ts"
+import { attackBare, attackInside, openRunner } from "./attack-runner.ts"
+import type { AttackedRunner, Seen } from "./attack-runner.ts"
+import { healthOf, refusedOf } from "./container-health.ts"
+import { SITE, fetchDirectly } from "./fetch-directly.ts"
+import { openHiding } from "./hidden.ts"
+
+const LOCKED = (
+  "--read-only --tmpfs /work --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges " +
+  "--network none"
+).split(" ")
+const TRACES = ["traces_outside", "traces_on_the_network"]
+/** What the image's ffmpeg has no code for. */
+const IMPOSSIBLE = ["calling somebody", "running code"]
+
+const opened = new AsyncDisposableStack()
+let hiding: Awaited<ReturnType<typeof openHiding>>
+
+beforeAll(async () => {
+  hiding = opened.use(await openHiding("landlock"))
+})
+
+afterAll(async () => await opened.disposeAsync())
+
+describe("the image on a kernel without Landlock", () => {
+  it.for([
+    ["as Docker starts it", []],
+    ["read-only, with no capability and no network", LOCKED],
+    ["on a quarter of a processor", ["--cpus", "0.25"]],
+    ["as root", ["--user", "0"]],
+  ] as const)("stands all attacks %s", async ([, options]) => {
+    await using container = await runContainer([...hiding.options, ...options])
+    const { sandbox, isHealthy } = await healthOf(container.id, "all-attacks")
+    expect(isHealthy).toBe(true)
+    expect(sandbox).toMatchObject({ tier: "mounts", problem: null, network_problem: null })
+    expect(sandbox.loss).toMatch(/^Tools run without Landlock/)
+    expect(refusedOf(sandbox.attacks)).toEqual([...ATTACK_NAMES, ...TRACES])
+    expect(refusedOf(sandbox.network_attacks)).toEqual(Object.keys(NETWORK_ATTACKS))
+    expect(await docker("logs", container.id)).not.toContain("sandbox.refused")
+  })
+
+  it("fetches a page and reaches nothing private", async () => {
+    const allowed = ["--env", `ALLOWED_PRIVATE_HOSTS=${SITE}`]
+    await using container = await runContainer([...allowed, ...hiding.options])
+    const fetched = await fetchDirectly(container.id, "/watch")
+    if (fetched.report.kind !== "finished") throw new Error(JSON.stringify(fetched.report))
+    expect(fetchTask.result.parse(fetched.report.result)).toMatchObject({ title: "A clip" })
+    const inside = await fetchDirectly(container.id, "/inside")
+    expect(inside).toMatchObject({ isPrivateReached: false, storedBytes: 0 })
+    expect(inside.report).toMatchObject({ failure: { code: "url_not_allowed" } })
+  })
+})
+
+describe("a hostile command that nobody judged, in the image on a kernel without Landlock", () => {
+  const [neighbour, stored] = [makeMarker(), makeMarker()]
+  let runner: AttackedRunner
+  let media: Record<string, Uint8Array>
+
+  beforeAll(async () => {
+    media = await makeCanaryMedia()
+    const { path } = opened.use(await makeTempFolder("attacked"))
+    const folders = { work: join(path, "work"), state: join(path, "state") }
+    await chmod(path, 0o711)
+    await mkdir(join(folders.work, "theirs"), { recursive: true })
+    await mkdir(folders.state)
+    for (const folder of Object.values(folders)) await chmod(folder, 0o1777)
+    await writeFile(join(folders.work, "theirs/in_1.txt"), neighbour)
+    await writeFile(join(folders.state, "secrets.json"), stored)
+    runner = opened.use(await openRunner(folders, hiding.options))
+    expect(await healthOf(runner.id)).toMatchObject({ sandbox: { tier: "mounts" } })
+  })
+
+  /** What came of an attack by what is left of it; nothing where all held. */
+  async function harmOf(attack: Attack, canaries: Canaries, { evidence, isDone }: Seen) {
+    const isShown = attack.harm === "picture" && isLight(Buffer.from(evidence["out.bin"] ?? ""))
+    return [
+      ...(await canaries.damage(evidence)),
+      ...(attack.harm === "success" && isDone ? ["it succeeded"] : []),
+      ...(isShown ? ["it shows something"] : []),
+    ]
+  }
+
+  async function open(): Promise<Canaries> {
+    return await openCanaries({ ...runner.folders, media }, [neighbour, stored])
+  }
+
+  it("runs where it does no harm", async () => {
+    const harmless = { name: "harmless", words: () => "-f lavfi -i sine=d=0.1 -f u8 out_1" }
+    await using canaries = await open()
+    const { evidence, isDone } = await attackInside(runner, harmless, canaries.place)
+    expect({ isDone, bytes: evidence["out.bin"]?.length }).toEqual({ isDone: true, bytes: 4410 })
+  })
+
+  describe.for(Object.entries(ATTACKS))("does not get to %s", ([group, attacks]) => {
+    let fired = 0
+
+    it.for(attacks.map((attack) => [attack.name, attack] as const))("by %s", async ([, attack]) => {
+      await using around = await open()
+      const bare = await attackBare(runner, attack, around.place)
+      if ((await harmOf(attack, around, bare)).length > 0) fired += 1
+      await using canaries = await open()
+      const inside = await attackInside(runner, attack, canaries.place)
+      expect(await harmOf(attack, canaries, inside)).toEqual([])
+    })
+
+    afterAll(() => {
+      // The same commands do harm where no sandbox is around the image's ffmpeg.
+      if (!IMPOSSIBLE.includes(group)) expect(2 * fired).toBeGreaterThan(attacks.length)
+    })
+  })
+})
