@@ -294,8 +294,7 @@ function bytesOf(text: string) {
 
 /** What a container logs from now until it is gone. */
 async function followLog(id: string): Promise<string> {
-  const child = spawn("docker", ["logs", "--follow", "--tail", "0", id], {
-    stdio: ["ignore", "pipe", "inherit"],
-  })
+  const words = ["logs", "--follow", "--tail", "0", id]
+  const child = spawn("docker", words, { stdio: ["ignore", "pipe", "inherit"] })
   return await text(child.stdout)
 }
