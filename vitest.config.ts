@@ -11,8 +11,19 @@ const PATIENCE = { poll: { timeout: 20_000 } }
 /** Files of tests that run at once; most of their time they wait, for processes and for timers. */
 const FILES_AT_ONCE = availableParallelism() + 1
 
+/** Files of tests, and whether each has a process of workerd of its own. */
+type Files = { include: string[]; exclude?: string[]; isOfOwnProcess?: boolean }
+
+/** They count what the whole process does, which files before them would add to. */
+const COUNTING = [
+  "test/http/lists.worker.test.ts",
+  "test/metrics.worker.test.ts",
+  "test/runner/container-idle.worker.test.ts",
+  "test/trips.worker.test.ts",
+]
+
 /** Tests of the Worker, in workerd, with every binding of wrangler.toml emulated. */
-async function workerProject(name: string, include: string, databases: number) {
+async function workerProject(name: string, databases: number, files: Files) {
   const names = ["DB", "DB_2", "DB_3", "DB_4"].slice(0, databases)
   return {
     plugins: [
@@ -42,7 +53,9 @@ async function workerProject(name: string, include: string, databases: number) {
       testTimeout: TEST_TIMEOUT_MS,
       hookTimeout: TEST_TIMEOUT_MS,
       expect: PATIENCE,
-      include: [include],
+      include: files.include,
+      exclude: files.exclude ?? [],
+      isolate: files.isOfOwnProcess ?? false,
       setupFiles: ["./test/support/apply-migrations.ts"],
     },
   }
@@ -84,8 +97,12 @@ const systemProject = {
 export default defineConfig(async () => ({
   test: {
     projects: [
-      await workerProject("worker", "test/**/!(*.spread).worker.test.ts", 1),
-      await workerProject("spread", "test/**/*.spread.worker.test.ts", 4),
+      await workerProject("worker", 1, {
+        include: ["test/**/!(*.spread).worker.test.ts"],
+        exclude: COUNTING,
+      }),
+      await workerProject("counting", 1, { include: COUNTING, isOfOwnProcess: true }),
+      await workerProject("spread", 4, { include: ["test/**/*.spread.worker.test.ts"] }),
       nodeProject,
       systemProject,
     ],

@@ -17,6 +17,7 @@ type Method = (...given: unknown[]) => unknown
 const texts = new Set<string>()
 const found = new Set<string>()
 const watched = new WeakSet<object>()
+let isWatching = false
 
 /**
  * Has every file of tests of the Worker fail whose statements, of D1 or of an object, scan a table or
@@ -24,6 +25,19 @@ const watched = new WeakSet<object>()
  * is the same whatever is in the tables.
  */
 export function checkPlans(worker: object): void {
+  if (!isWatching) watch(worker)
+  isWatching = true
+  texts.clear()
+  found.clear()
+  afterAll(async () => {
+    for (const text of texts) {
+      if (IS_OF_SERVICE.test(text) && !HAS_NUMBERED.test(text)) await explain(text)
+    }
+    expect([...found].filter((plan) => !isAllowed(plan))).toEqual([])
+  })
+}
+
+function watch(worker: object): void {
   around(prototypeOf(env.DB), "prepare", (prepare) => {
     return function noted(this: unknown, ...given: unknown[]): unknown {
       texts.add(String(given[0]))
@@ -35,12 +49,6 @@ export function checkPlans(worker: object): void {
     const methods: unknown = isMethod(exported) ? Reflect.get(exported, "prototype") : null
     if (isObject(methods)) watchObjects(methods)
   }
-  afterAll(async () => {
-    for (const text of texts) {
-      if (IS_OF_SERVICE.test(text) && !HAS_NUMBERED.test(text)) await explain(text)
-    }
-    expect([...found].filter((plan) => !isAllowed(plan))).toEqual([])
-  })
 }
 
 async function explain(text: string): Promise<void> {
