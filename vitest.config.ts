@@ -35,7 +35,6 @@ async function workerProject(name: string, databases: number, files: Files) {
           outboundService: () => new Response("there is no network in tests", { status: 502 }),
           bindings: {
             DATABASES: String(databases),
-            MOVE_WAIT_SECONDS: "1",
             // Nothing listens there: jobs wait, and the tests of real work start the service.
             RUNNER_ORIGIN: "http://127.0.0.1:9",
             TRIAL_FILE_BYTES_MAX: String(30 * 1024 * 1024),

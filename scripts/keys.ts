@@ -9,7 +9,6 @@ import {
   revokeKey,
   rotateKey,
 } from "./keys/operator.ts"
-import { moveAccount } from "./keys/move.ts"
 import type { Operator } from "./keys/operator.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { findOperatorToken } from "./local/deployment-record.ts"
@@ -51,10 +50,6 @@ async function run(command: Command, operator: Operator): Promise<void> {
       `${command.email} is an operator. Set a password by this link, once, within a day; one that is set counts until then:`,
     )
     console.log(link)
-    return
-  }
-  if (command.kind === "move" || command.kind === "stay") {
-    await moveAccount(operator, command)
     return
   }
   await revokeKey(operator, command.id)

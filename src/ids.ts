@@ -6,7 +6,7 @@ export function newId(): string {
 }
 
 /**
- * A new account's identifier, which says in which database its rows begin: UUIDv7 for the first, and
+ * A new account's identifier, which names the database of its rows: UUIDv7 for the first, and
  * for another UUIDv8 with the same time, and the number in the three digits after the 8.
  */
 export function newAccountId(database: number): string {
@@ -15,8 +15,8 @@ export function newAccountId(database: number): string {
   return `${id.slice(0, 14)}8${database.toString(16).padStart(3, "0")}${id.slice(18)}`
 }
 
-/** The number of the database in which an account's rows began. */
-export function firstDatabaseOf(accountId: string): number {
+/** The number of the database that has an account's rows. */
+export function databaseNumberOf(accountId: string): number {
   const digits = /^[0-9a-f]{8}-[0-9a-f]{4}-8([0-9a-f]{3})-/i.exec(accountId)?.[1]
   return digits === undefined ? 1 : Number.parseInt(digits, 16)
 }

@@ -24,11 +24,6 @@ const instanceType = z.enum(INSTANCE_TYPES).optional()
 export const settings = z.object({
   /** D1 databases that the rows of accounts are spread over; it may rise, and never fall. */
   DATABASES: count.max(DATABASES_MAX).default(1),
-  /**
-   * What is known of where accounts are counts for a quarter of it, in seconds, and each step of a move
-   * waits for it; the rest is for statements under way, which D1 ends after 30 seconds.
-   */
-  MOVE_WAIT_SECONDS: count.default(40),
   /** Signs download links and task tokens; at least 32 characters. */
   LATHE_SECRET: z.string().min(32),
   /** Bearer token of the operator's own routes; at least 32 characters. */

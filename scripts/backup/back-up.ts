@@ -40,12 +40,8 @@ export async function backUp(service: string, target: string): Promise<BackedUp>
     throw new CliError(`There is no service in ${service}: set STATE_DIR to that of the service.`)
   }
   const folder = openTarget(target, stateDir)
-  const begunAt = Date.now()
   const done: BackedUp = { copied: 0, kept: 0, removed: 0, bytes: 0 }
   for (const path of databases) count(done, await copyDatabase(stateDir, folder, path))
-  if (databases.some((path) => hasMoved(newName(folder, path), begunAt))) {
-    throw new CliError("An account is being moved to another database: try again once it is there.")
-  }
   const files = listFiles(stateDir).filter((path) => !LEFT_OUT.test(path))
   for (const path of files) count(done, await copyOther(stateDir, folder, path))
   for (const path of databases) await rename(newName(folder, path), join(folder, path))
@@ -72,21 +68,6 @@ function ofKeys(path: string): number {
   try {
     if (!database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'keys'").get()) return 0
     return database.prepare("SELECT 1 FROM keys LIMIT 1").get() ? 1 : 0
-  } finally {
-    database.close()
-  }
-}
-
-/** Whether a copied database says that an account is on its way, or was since a moment. */
-function hasMoved(path: string, since: number): boolean {
-  const database = new DatabaseSync(path, { readOnly: true })
-  try {
-    const named = "SELECT 1 FROM sqlite_master WHERE name = 'account_moves'"
-    if (!database.prepare(named).get()) return false
-    const isMoving = "state NOT IN ('moved', 'stayed') OR since >= ?"
-    return (
-      database.prepare(`SELECT 1 FROM account_moves WHERE ${isMoving}`).get(since) !== undefined
-    )
   } finally {
     database.close()
   }

@@ -12,8 +12,6 @@ export type Command = { remote?: string } & (
   | { kind: "revoke"; id: string }
   | { kind: "plan"; account: string; plan: string }
   | { kind: "operator"; email: string }
-  | { kind: "move"; account: string; database: number }
-  | { kind: "stay"; account: string }
 )
 
 /** The service knows what other plans the operator made, and judges the name. */
@@ -27,8 +25,6 @@ const USAGE = `Usage:
   npm run keys -- revoke ID
   npm run keys -- plan NAME ${PLANS}
   npm run keys -- operator EMAIL
-  npm run keys -- move NAME DATABASE
-  npm run keys -- stay NAME
 --remote URL asks a deployment: with OPERATOR_TOKEN, else the token that npm run deploy kept here.`
 
 /** Parses the command line; throws a CliError with the usage where it is not valid. */
@@ -59,11 +55,6 @@ export function parseCommand(words: string[]): Command {
   if (kind === "operator" && rest.length === 0) {
     if (id === undefined) throw misused("operator needs the EMAIL of who is to be one.")
     return { ...remote, kind, email: id }
-  }
-  if (kind === "move" && rest.length < 2) return { ...remote, kind, ...moveOf(id, rest[0]) }
-  if (kind === "stay" && rest.length === 0) {
-    if (id === undefined) throw misused("stay needs the NAME of an account that is being moved.")
-    return { ...remote, kind, account: id }
   }
   throw misused(kind === undefined ? "No command." : `Not a command: ${positionals.join(" ")}.`)
 }
@@ -124,13 +115,6 @@ function newKeyOf({ account, plan, name, scopes, expires }: Values): NewKey {
     ...(list && { scopes: list }),
     ...(expires_at !== undefined && { expires_at }),
   }
-}
-
-function moveOf(account?: string, database = ""): { account: string; database: number } {
-  if (account !== undefined && /^[1-9]\d{0,3}$/.test(database)) {
-    return { account, database: Number(database) }
-  }
-  throw misused("move needs the NAME of an account, and the number of one of the DATABASES.")
 }
 
 function overlapOf({ overlap }: Values): { overlapSeconds?: number } {

@@ -103,45 +103,6 @@ export async function deleteAccount(operator: Operator, id: string): Promise<voi
   await askOperator(operator, "DELETE", `/operator/accounts/${encodeURIComponent(id)}`)
 }
 
-const move = z.object({
-  from: z.number(),
-  to: z.number(),
-  state: z.string(),
-  table: z.string().nullable(),
-  error: z.string().nullable(),
-})
-
-/** How far the move of an account to another database is. */
-export type Move = z.infer<typeof move>
-
-/** The id of an account by its name. */
-export async function findAccountId(operator: Operator, name: string): Promise<string> {
-  const query = new URLSearchParams({ name }).toString()
-  const listed = z.object({ accounts: z.array(z.object({ id: z.string() })) })
-  const [found] = listed.parse(
-    await askOperator(operator, "GET", `/operator/accounts?${query}`),
-  ).accounts
-  if (!found) throw new CliError(`There is no account ${name}.`)
-  return found.id
-}
-
-/** Begins the move of an account to another database. */
-export async function beginMove(operator: Operator, id: string, database: number): Promise<Move> {
-  return move.parse(
-    await askOperator(operator, "POST", `/operator/accounts/${id}/move`, { database }),
-  )
-}
-
-/** Has the service make the next step of a move, where one is due. */
-export async function stepMove(operator: Operator, id: string): Promise<Move> {
-  return move.parse(await askOperator(operator, "POST", `/operator/accounts/${id}/move/step`))
-}
-
-/** Has an account that is being copied stay where it is. */
-export async function giveUpMove(operator: Operator, id: string): Promise<Move> {
-  return move.parse(await askOperator(operator, "DELETE", `/operator/accounts/${id}/move`))
-}
-
 /** The JSON of an answer of the operator's routes; throws a CliError with the service's message. */
 export async function askOperator(
   operator: Operator,

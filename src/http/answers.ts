@@ -6,7 +6,6 @@ import { logError } from "../log.ts"
 import type { Holder } from "../rpc.ts"
 import { findHolder } from "../storage/accounts.ts"
 import { directoryOf } from "../storage/database.ts"
-import { isMoving } from "../storage/places.ts"
 import { hasSpace } from "../storage/state-disk.ts"
 import { nearPath } from "./near-path.ts"
 import type { App, AppContext } from "./request.ts"
@@ -46,7 +45,6 @@ export async function problemOf<Known extends App>(
   if (error instanceof HTTPException && error.status === 403) {
     return new Problem("forbidden", "A page of another site sent this; only this site's own may.")
   }
-  if (isMoving(error)) return beingMoved(error)
   if (await isAccountGone(c)) return new Problem("invalid_token", "The account was deleted.")
   const requestId = c.get("requestId")
   const cause = error.stack ?? String(error)
@@ -56,15 +54,6 @@ export async function problemOf<Known extends App>(
   if (isWrite && !(await hasSpace(c.env, 0))) return storageFull()
   const message = `Something went wrong inside; name request ${requestId} when you report it.`
   return new Problem("internal", message)
-}
-
-const RETRY_AFTER_SECONDS = 5
-
-function beingMoved(cause: Error): Problem {
-  const message = "The account is being moved to another database; ask again in some seconds."
-  const headers = { "retry-after": `${RETRY_AFTER_SECONDS}` }
-  const retryAfterSeconds = RETRY_AFTER_SECONDS
-  return new Problem("unavailable", message, { retryAfterSeconds, headers, cause })
 }
 
 /** Whether the account of a request was deleted meanwhile, with what the request works on. */

@@ -132,7 +132,7 @@ function describeOwn(text: string, { use, origin }: Place): string | null {
   const url = URL.parse(text, /^\/(?:v1|public|media)\//.test(text) ? origin : undefined)
   if (!url || !/^https?:$/.test(url.protocol) || !isOwnUrl(url, origin)) return null
   if (use !== "input") return ownOf(text, use)
-  const id = new RegExp(`^/(?:v1/files|public)/(${UUID})(?:/|$)`, "i").exec(url.pathname)?.[1]
+  const id = new RegExp(`^/(?:v1/files|public/\\d+)/(${UUID})(?:/|$)`, "i").exec(url.pathname)?.[1]
   if (id !== undefined) return `write \`svc_id://${id.toLowerCase()}\``
   return `${shown(url.pathname)} is of this service and no File: write \`svc_id://<id>\`; the record of a job names the ids of what it made`
 }

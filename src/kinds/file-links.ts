@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { member } from "../contract/bundle.ts"
+import { databaseNumberOf } from "../ids.ts"
 import type { ListedMember } from "./kind.ts"
 
 /** Address of a file: its name percent-encoded. */
@@ -7,9 +8,13 @@ export function fileUrl(base: string, file: { id: string; name: string }): strin
   return `${base}/files/${file.id}/${encodeURIComponent(file.name)}`
 }
 
-/** Address at which whoever knows it reads a published file. */
-export function publicUrl(base: string, file: { id: string; name: string }): string {
-  return `${base.replace(/\/v1$/, "")}/public/${file.id}/${encodeURIComponent(file.name)}`
+/** Address at which whoever knows it reads a published file; it names the database of the file's row. */
+export function publicUrl(
+  base: string,
+  { id, name, accountId }: { id: string; name: string; accountId: string },
+): string {
+  const database = databaseNumberOf(accountId)
+  return `${base.replace(/\/v1$/, "")}/public/${database}/${id}/${encodeURIComponent(name)}`
 }
 
 /** Address of what the tools of a job said. */

@@ -1,29 +1,31 @@
 import { and, eq, ne, sql } from "drizzle-orm"
-import { newAccountId } from "../ids.ts"
-import { databaseAt, directoryOf, runBatch } from "./database.ts"
-import type { Database } from "./database.ts"
-import { bindingOf, countDatabases, findPlace } from "./places.ts"
-import type { DatabasesEnv } from "./places.ts"
+import { databaseNumberOf, newAccountId } from "../ids.ts"
+import { bindingOf, countDatabases, databaseAt, directoryOf, runBatch } from "./database.ts"
+import type { Database, DatabasesEnv } from "./database.ts"
 import { accounts, plans } from "./schema/accounts.ts"
 import type { Account, OwnPlan } from "./schema/accounts.ts"
 
 // The directory says what counts of accounts and plans. What is asked together with rows of an account,
 // in one statement or one batch, is copied to the database of these rows.
 
-/** What one of two databases may have more than the other before the other is preferred. */
+/** Databases whose sizes differ by no more than this count as equally full. */
 const UNEVEN_BYTES = 256 * 1024 ** 2
 
 /**
- * The id of an account to come. Its rows begin in one of two databases that chance names, the other one
- * where the first is clearly fuller.
+ * The id of an account to come, which names the least filled database, and never the directory's where
+ * there are others; chance chooses among those that are equally full.
  */
 export async function placeNewAccount(env: DatabasesEnv): Promise<string> {
   const count = countDatabases(env)
   if (count === 1) return newAccountId(1)
-  const one = 1 + Math.floor(Math.random() * count)
-  const other = 1 + ((one + Math.floor(Math.random() * (count - 1))) % count)
-  const [bytesOfOne, bytesOfOther] = await Promise.all([bytesOf(env, one), bytesOf(env, other)])
-  return newAccountId(bytesOfOne - bytesOfOther > UNEVEN_BYTES ? other : one)
+  const others = await Promise.all(
+    Array.from({ length: count - 1 }, async (_, at) => {
+      return { database: at + 2, bytes: await bytesOf(env, at + 2) }
+    }),
+  )
+  const least = Math.min(...others.map(({ bytes }) => bytes))
+  const free = others.filter(({ bytes }) => bytes - least <= UNEVEN_BYTES)
+  return newAccountId(free[Math.floor(Math.random() * free.length)]?.database ?? 2)
 }
 
 async function bytesOf(env: DatabasesEnv, database: number): Promise<number> {
@@ -36,17 +38,13 @@ async function bytesOf(env: DatabasesEnv, database: number): Promise<number> {
  * sweep does the same for one whose copy was not reached (`listUncopied`).
  */
 export async function copyAccount(env: DatabasesEnv, accountId: string): Promise<void> {
-  if (countDatabases(env) === 1) return
-  const directory = directoryOf(env)
-  const [account] = await directory.select().from(accounts).where(eq(accounts.id, accountId))
-  const place = await findPlace(env, accountId, "write")
-  if (place === 1) return
-  const own = databaseAt(env, place)
-  if (!account) return void (await own.delete(accounts).where(eq(accounts.id, accountId)))
-  // It was moved since it was read; the move itself has copied it.
-  if (account.database !== place) return
-  const { version } = account
+  const number = databaseNumberOf(accountId)
+  if (number === 1) return
+  const [directory, own] = [directoryOf(env), databaseAt(env, number)]
   const isThis = eq(accounts.id, accountId)
+  const [account] = await directory.select().from(accounts).where(isThis)
+  if (!account) return void (await own.delete(accounts).where(isThis))
+  const { version } = account
   if (await writeCopy(env, own, account)) {
     const set = { copiedVersion: version }
     await directory
@@ -79,7 +77,7 @@ async function writeCopy(env: DatabasesEnv, own: Database, account: Account): Pr
 }
 
 /** Writes an account's row into a database, unless a later version is there. */
-export function copyStatement(own: Database, account: Account) {
+function copyStatement(own: Database, account: Account) {
   return own
     .insert(accounts)
     .values(account)

@@ -5,7 +5,7 @@ import { z } from "zod"
 import { runBatch } from "./database.ts"
 import type { AccountDatabases, Database, Statement } from "./database.ts"
 import { accountPrefix } from "./objects.ts"
-import { accountMoves, accounts, keys } from "./schema/accounts.ts"
+import { accounts, keys } from "./schema/accounts.ts"
 import { deliveries, deliveryTries } from "./schema/deliveries.ts"
 import { files } from "./schema/files.ts"
 import { idempotency, jobs, metadataLookups } from "./schema/jobs.ts"
@@ -248,9 +248,6 @@ export async function deleteAccountRow(database: AccountDatabases): Promise<bool
     own.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId)),
   ])
   if (z.array(z.unknown()).parse(results.at(-1)).length > 0) return false
-  await runBatch(directory, [
-    directory.delete(accountMoves).where(eq(accountMoves.accountId, accountId)),
-    directory.delete(accounts).where(eq(accounts.id, accountId)),
-  ])
+  await directory.delete(accounts).where(eq(accounts.id, accountId))
   return true
 }

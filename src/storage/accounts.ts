@@ -27,16 +27,3 @@ export async function findHolder(database: Database, accountId: string): Promise
     .limit(1)
   return row ? holderOf(row) : null
 }
-
-/** The number of the database of an account that is not deleted; null where there is none. */
-export async function findHolderPlace(
-  database: Database,
-  accountId: string,
-): Promise<number | null> {
-  const [row] = await database
-    .select({ database: accounts.database })
-    .from(accounts)
-    .where(and(eq(accounts.id, accountId), isNull(accounts.deletedAt)))
-    .limit(1)
-  return row?.database ?? null
-}

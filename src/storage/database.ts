@@ -1,8 +1,11 @@
 import { drizzle } from "drizzle-orm/d1"
 import type { DrizzleD1Database } from "drizzle-orm/d1"
 import type { BatchItem } from "drizzle-orm/batch"
-import { bindingOf, countDatabases, placedDatabase, sharedDatabase } from "./places.ts"
-import type { DatabasesEnv } from "./places.ts"
+import type { Env } from "../env.ts"
+import { databaseNumberOf } from "../ids.ts"
+
+/** What of the environment says which databases there are. */
+export type DatabasesEnv = Pick<Env, "DB"> & Partial<Pick<Env, "DATABASES" | `DB_${number}`>>
 
 /** A database that holds rows of many accounts. */
 export type Database = DrizzleD1Database
@@ -22,14 +25,22 @@ export type Statement = BatchItem<"sqlite">
 /** D1 refuses statements with more bound parameters than this. */
 const BOUND_PARAMETERS_MAX = 100
 
-/**
- * The one door to the rows of an account. Which database has them is found out when a statement is run,
- * so that one that is prepared while the account is moved goes to where it then is.
- */
+/** How many databases there are. */
+export function countDatabases({ DATABASES = "1" }: DatabasesEnv): number {
+  return Number(DATABASES)
+}
+
+/** The binding of a database by its number; throws where the deployment has none. */
+export function bindingOf(env: DatabasesEnv, database: number): D1Database {
+  const binding = database === 1 ? env.DB : env[`DB_${database}`]
+  if (binding && database <= countDatabases(env)) return binding
+  throw new Error(`there is no database ${database}: DATABASES is ${countDatabases(env)}`)
+}
+
+/** The one door to the rows of an account, whose id names their database, which may be the directory. */
 export function databaseOf(env: DatabasesEnv, accountId: string): AccountDatabases {
-  const directory = directoryOf(env)
-  const isOne = countDatabases(env) === 1
-  return { accountId, directory, sql: isOne ? directory : drizzle(placedDatabase(env, accountId)) }
+  const [directory, number] = [directoryOf(env), databaseNumberOf(accountId)]
+  return { accountId, directory, sql: number === 1 ? directory : databaseAt(env, number) }
 }
 
 /**
@@ -37,9 +48,9 @@ export function databaseOf(env: DatabasesEnv, accountId: string): AccountDatabas
  * so old stands in docs/architecture.md.
  */
 export function replicaOf(env: DatabasesEnv, accountId: string): AccountDatabases {
-  const directory = drizzle(sessionOf(env.DB))
-  if (countDatabases(env) === 1) return { accountId, sql: directory, directory }
-  return { accountId, directory, sql: drizzle(placedDatabase(env, accountId, sessionOf)) }
+  const own = bindingOf(env, databaseNumberOf(accountId))
+  const sql = drizzle(sessionOf(own))
+  return { accountId, sql, directory: own === env.DB ? sql : drizzle(sessionOf(env.DB)) }
 }
 
 /** A session of a database in its place: what it does not have is the database's own. */
@@ -56,12 +67,10 @@ function sessionOf(database: D1Database): D1Database {
 
 /** Every database with rows of accounts, by number, for upkeep, which looks at all accounts. */
 export function databasesOf(env: DatabasesEnv): Database[] {
-  const count = countDatabases(env)
-  if (count === 1) return [directoryOf(env)]
-  return Array.from({ length: count }, (_, at) => drizzle(sharedDatabase(env, at + 1)))
+  return Array.from({ length: countDatabases(env) }, (_, at) => databaseAt(env, at + 1))
 }
 
-/** One database by its number, for what moves accounts and copies what the directory says of them. */
+/** One database by its number; throws where the deployment has none. */
 export function databaseAt(env: DatabasesEnv, database: number): Database {
   return drizzle(bindingOf(env, database))
 }

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNull, lt, or, sql } from "drizzle-orm"
-import { firstDatabaseOf } from "../ids.ts"
+import { databaseNumberOf } from "../ids.ts"
 import { DEFAULT_PLAN } from "../plans.ts"
 import type { HeldKey, Holder } from "../rpc.ts"
 import { HOLDER_COLUMNS, holderOf } from "./accounts.ts"
@@ -53,7 +53,7 @@ export async function createKey(database: Database, made: NewKey): Promise<Accou
     plan: made.plan ?? DEFAULT_PLAN,
     webhookSecret: made.webhookSecret,
     createdAt: made.key.createdAt,
-    database: firstDatabaseOf(made.newAccountId),
+    database: databaseNumberOf(made.newAccountId),
   }
   const insert = database.insert(accounts).values(account)
   const [stored] = await (

@@ -1,5 +1,5 @@
 import { and, eq, exists, isNull, lt, ne, sql } from "drizzle-orm"
-import { firstDatabaseOf, newId } from "../ids.ts"
+import { databaseNumberOf, newId } from "../ids.ts"
 import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
 import { accounts } from "./schema/accounts.ts"
@@ -36,7 +36,7 @@ export async function createUser(database: Database, made: NewUser): Promise<Use
         : sql<string>`(select plan from ${invitations} where id = ${admittedBy.invitationId} and expires_at > ${createdAt})`,
     webhookSecret,
     createdAt,
-    database: firstDatabaseOf(user.accountId),
+    database: databaseNumberOf(user.accountId),
   }
   try {
     await runBatch(database, [

@@ -36,7 +36,7 @@ describe("the page of files", () => {
     const path = answer.headers.get("location") ?? ""
     const digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     expect(await textOf(path)).toContain(digest)
-    const address = `${ORIGIN}/public${path.replace("/files", "")}/open.txt`
+    const address = `${ORIGIN}/public/1${path.replace("/files", "")}/open.txt`
     expect(await textOf(path)).not.toContain(address)
     const published = await user.submit(`${path}/publish`, {})
     expect([published.status, published.headers.get("location")]).toEqual([303, path])

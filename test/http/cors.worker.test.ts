@@ -160,10 +160,10 @@ describe("media behind links", () => {
 
   it("are alike once they are published", async () => {
     await caller.call(`/files/${file.id}/publish`, { method: "POST" })
-    const answer = await send(`/public/${file.id}/ten.txt`, { origin: OTHER, origins: "" })
+    const answer = await send(`/public/1/${file.id}/ten.txt`, { origin: OTHER, origins: "" })
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"])
     await answer.body?.cancel()
-    const plain = await ask(`/public/${file.id}/ten.txt`)
+    const plain = await ask(`/public/1/${file.id}/ten.txt`)
     expect(plain.headers.get("access-control-allow-origin")).toBe("*")
     await plain.body?.cancel()
   })

@@ -64,7 +64,7 @@ describe("what is no address of an input", () => {
     [`${OWN}/a.mp4`, OWN],
     [` ${OWN}`, OWN],
     [`${origin}/v1/files/${ID}`, OWN],
-    [`http://localhost:8787/public/${ID}/a.mp4`, OWN],
+    [`http://localhost:8787/public/1/${ID}/a.mp4`, OWN],
     [`/v1/files/${ID}/a.mp4`, OWN],
   ])("%s was meant as %s", (text, meant) => {
     expect(tell(text)).toContain(`write`)

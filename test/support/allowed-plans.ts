@@ -11,10 +11,6 @@ const BOUNDED: AllowedPlan[] = [
     plan: /^SCAN \w+: (?:select \* from "\w+"|select .* from "accounts" limit \?|update "sessions" set|select "users"\."email", "sessions"|update (?:askers|slots|waits) |insert into \w+ \(|select account_id, slots_share_max|select .* from "accounts" where "accounts"\."name" like \?$)/,
     because: "a test asks for it, and not the service",
   },
-  {
-    plan: /^SCAN account_moves USING INDEX account_moves_under_way/,
-    because: "an operator moves few accounts at a time, and the index has no others",
-  },
   { plan: /^SCAN plans /, because: "the operator makes plans by hand" },
   {
     plan: /^(?:SCAN|USE TEMP B-TREE).* "?invitations"? ?/,

@@ -2,7 +2,7 @@ import { applyD1Migrations, reset } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { limitWorker } from "../../scripts/local/d1-limits.ts"
 import * as worker from "../../src/index.ts"
-import { bindingOf, countDatabases } from "../../src/storage/places.ts"
+import { bindingOf, countDatabases } from "../../src/storage/database.ts"
 import { checkPlans } from "./query-plans.ts"
 
 // The files of tests share a process of workerd, which costs more to start than most of them take.

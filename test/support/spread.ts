@@ -1,8 +1,7 @@
 import { env } from "cloudflare:workers"
 import { sql } from "drizzle-orm"
 import { z } from "zod"
-import { databaseAt } from "../../src/storage/database.ts"
-import { countDatabases } from "../../src/storage/places.ts"
+import { countDatabases, databaseAt } from "../../src/storage/database.ts"
 import { askOperator, makeCaller } from "./caller.ts"
 import type { Caller } from "./caller.ts"
 

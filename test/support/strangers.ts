@@ -84,7 +84,7 @@ function kindsOf(origin: string, email: string): Record<string, Make> {
         at % 5
       ] ?? "/docs",
     ],
-    "a published file": ({ id }) => [`/public/${id}/in.txt`],
+    "a published file": ({ id }) => [`/public/1/${id}/in.txt`],
     "a forged link": ({ word }) => [`/media/${word}.${word}/in.txt`],
     "the operator's routes": ({ word }) => [
       "/operator/keys",

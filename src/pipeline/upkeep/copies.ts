@@ -1,7 +1,7 @@
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
 import { copyAccount, copyPlans, listUncopied } from "../../storage/account-copies.ts"
-import { countDatabases } from "../../storage/places.ts"
+import { countDatabases } from "../../storage/database.ts"
 
 const ACCOUNTS_MAX = 100
 

@@ -6,7 +6,6 @@ import { deletePrefixes, groupByFolder } from "../../storage/delete-prefixes.ts"
 import { listDueGarbage, listUnreadPrefixes, noteCollected } from "../../storage/garbage.ts"
 import { prefixOf } from "../../storage/objects.ts"
 import type { File } from "../../storage/schema/files.ts"
-import { findClosed } from "../../storage/places.ts"
 import type { Garbage, Upload } from "../../storage/schema/uploads.ts"
 import { listUploadsBelowAny } from "../../storage/uploads.ts"
 import { removeUpload } from "../uploads/abandon.ts"
@@ -25,10 +24,7 @@ const FAILURES_MAX = 3
 
 /** Deletes all objects below prefixes without an owner; each is listed again an hour later. */
 export async function collectGarbage(env: Env, now: number): Promise<void> {
-  const closed = await findClosed(env)
-  for (const [at, database] of databasesOf(env).entries()) {
-    // What is garbage where an account was may be used by now where it is.
-    if (closed.has(at + 1)) continue
+  for (const database of databasesOf(env)) {
     await untilDone(async () => {
       return (await collectSome(env, database, now, PREFIXES_MAX.sweep)) === PREFIXES_MAX.sweep
     })

@@ -18,7 +18,6 @@ import {
 import { listUnaccepted } from "../../storage/jobs.ts"
 import { deleteOldMailCounts } from "../../storage/mail-counts.ts"
 import { listOldLookups } from "../../storage/metadata-lookups.ts"
-import { isMoving } from "../../storage/places.ts"
 import { deleteOldOutages } from "../../storage/receiver-outages.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import { removeOldTries } from "../../storage/sign-in-tries.ts"
@@ -28,7 +27,6 @@ import { listAbandoned, listOwnUploads } from "../../storage/uploads.ts"
 import { deleteOldUsage } from "../../storage/usage.ts"
 import { removeExpiredLinks } from "../../storage/users.ts"
 import type { JobMessage } from "../dispatch/job-messages.ts"
-import { stepMoves } from "../accounts/move.ts"
 import { removeOldUnconfirmed } from "../accounts/unconfirmed.ts"
 import { cancelJob } from "../jobs/cancel.ts"
 import { abandonUpload } from "../uploads/abandon.ts"
@@ -72,7 +70,6 @@ export async function sweep(
     collectGarbage(env, now),
     tellOfDatabase(env),
     mendCopies(env),
-    stepMoves(env),
     purgeAccounts(env, directoryOf(env), now),
     removeOldTries(directoryOf(env), now - TRIES_MS_MAX),
     removeExpiredLinks(directoryOf(env), new Date(now)),
@@ -98,8 +95,7 @@ export async function sweep(
     ]),
   ])
   for (const result of results) {
-    if (result.status === "fulfilled" || isMoving(result.reason)) continue
-    logError("sweep.failed", { error: String(result.reason) })
+    if (result.status === "rejected") logError("sweep.failed", { error: String(result.reason) })
   }
 }
 

@@ -5,10 +5,9 @@ import { guardMethods } from "../../http/methods.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import type { App, AppContext } from "../../http/request.ts"
 import { isId } from "../../ids.ts"
-import { databaseOf, databasesOf } from "../../storage/database.ts"
+import { countDatabases, databaseAt, databaseOf } from "../../storage/database.ts"
 import { findPublished, findStored } from "../../storage/files.ts"
 import type { StoredFile } from "../../storage/files.ts"
-import { findPlace } from "../../storage/places.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Link } from "../../storage/links.ts"
 import { namesOf, sendOpened, sendStored } from "./send.ts"
@@ -33,7 +32,7 @@ guardMethods(media)
 export const published = new Hono<App>()
 published.use(allowEveryOrigin)
 
-published.get("/:id/:name", async (c) => {
+published.get("/:database{[1-9][0-9]?}/:id/:name", async (c) => {
   const found = await findOpen(c, c.req.param("id").toLowerCase())
   if (!found) throw notFound("file")
   const disposition = c.req.query("disposition") === "attachment" ? "attachment" : "inline"
@@ -43,19 +42,9 @@ published.get("/:id/:name", async (c) => {
 guardMethods(published)
 
 async function findOpen(c: AppContext, fileId: string): Promise<StoredFile | null> {
-  if (!isId(fileId)) return null
-  const databases = databasesOf(c.env)
-  const found = await Promise.all(
-    databases.map((database) => findPublished(database, fileId, namesOf(c))),
-  )
-  const at = found.findIndex((stored) => stored !== null)
-  const stored = found[at]
-  if (!stored) return null
-  const place = await findPlace(c.env, stored.file.accountId, "read")
-  if (place === at + 1) return stored
-  // Where its account was, it is as it was then; where it is, it may have come only meanwhile.
-  const database = databaseOf(c.env, stored.file.accountId).sql
-  return await findPublished(database, fileId, namesOf(c))
+  const database = Number(c.req.param("database"))
+  if (!isId(fileId) || database < 1 || database > countDatabases(c.env)) return null
+  return await findPublished(databaseAt(c.env, database), fileId, namesOf(c))
 }
 
 async function openLink(c: AppContext): Promise<Link> {

@@ -1,15 +1,13 @@
 import { Hono } from "hono"
 import { z } from "zod"
-import { notFound, unprocessable } from "../../http/problem.ts"
-import { parseBody, readJson } from "../../http/request.ts"
+import { notFound } from "../../http/problem.ts"
+import { parseBody } from "../../http/request.ts"
 import type { App, AppContext } from "../../http/request.ts"
 import { toDateTime } from "../../kinds/record-fields.ts"
 import { deleteAccount } from "../../pipeline/accounts/deletion.ts"
-import { beginMove, giveUpMove, stepMove } from "../../pipeline/accounts/move.ts"
 import { resumeAccount, suspendAccount } from "../../pipeline/accounts/suspension.ts"
 import { findAccount, listAccounts } from "../../storage/account-list.ts"
 import type { AccountFacts } from "../../storage/account-list.ts"
-import type { AccountMove } from "../../storage/schema/accounts.ts"
 import { accountName } from "./fields.ts"
 
 /** The operator's routes to accounts. */
@@ -47,36 +45,6 @@ accounts.delete("/:id", async (c) => {
   if (!(await deleteAccount(c.env, c.req.param("id")))) throw notFound("account")
   return c.json({})
 })
-
-const wantedMove = z.strictObject({ database: z.int().min(1) })
-
-accounts.post("/:id/move", async (c) => {
-  const id = c.req.param("id")
-  const { database } = await readJson(c, wantedMove)
-  const refusal = await beginMove(c.env, id, database)
-  if (refusal === "absent") throw notFound("account")
-  if (refusal === "no_database") throw unprocessable("database", "there is no such database")
-  if (refusal === "there") throw unprocessable("database", "the account is there already")
-  if (refusal === "moving") throw unprocessable("database", "the account is being moved already")
-  return c.json(viewMove(await stepMove(c.env, id)))
-})
-
-accounts.post("/:id/move/step", async (c) =>
-  c.json(viewMove(await stepMove(c.env, c.req.param("id")))),
-)
-
-accounts.delete("/:id/move", async (c) => {
-  const id = c.req.param("id")
-  if (!(await giveUpMove(c.env, id))) throw notFound("copy under way")
-  return c.json(viewMove(await stepMove(c.env, id)))
-})
-
-function viewMove(move: AccountMove | null) {
-  if (!move) throw notFound("move")
-  const { accountId, fromDatabase: from, toDatabase: to, state, since, cursor, error } = move
-  const table = cursor?.table ?? null
-  return { account_id: accountId, from, to, state, since: toDateTime(since), table, error }
-}
 
 async function find(c: AppContext) {
   const id = c.req.param("id") ?? ""

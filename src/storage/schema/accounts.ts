@@ -2,7 +2,6 @@ import { sql } from "drizzle-orm"
 import { integer, sqliteTable, text, uniqueIndex, index } from "drizzle-orm/sqlite-core"
 import type { OwnLimits } from "../../plans.ts"
 import type { Scope } from "../../scopes.ts"
-import { MOVE_STATES } from "./states.ts"
 
 // Moments in all tables are milliseconds since 1970, UTC.
 
@@ -80,42 +79,6 @@ export const plans = sqliteTable("plans", {
   updatedAt: integer("updated_at").notNull(),
 })
 
-/**
- * Accounts that were moved to another database than that of their id, or are on their way. `copying`:
- * their rows are being copied, and are read where they were. `closing`: nobody reads or writes them.
- * `emptying`: they are in the new database, and what is left in the old one is being removed.
- * `clearing`: they stayed, and what was copied is being removed.
- */
-export const accountMoves = sqliteTable(
-  "account_moves",
-  {
-    accountId: text("account_id").primaryKey(),
-    fromDatabase: integer("from_database").notNull(),
-    toDatabase: integer("to_database").notNull(),
-    state: text("state", { enum: MOVE_STATES }).notNull(),
-    /** Since when it is in this state. */
-    since: integer("since").notNull(),
-    /** Rises over all accounts with each change of where one is, so that the new ones can be read. */
-    version: integer("version").notNull(),
-    /** The last row that was copied: the table, and the key of the row. */
-    cursor: text("cursor", { mode: "json" }).$type<MoveCursor>(),
-    /** Somebody goes on with it until then. */
-    leaseUntil: integer("lease_until").notNull().default(0),
-    /** Why it stayed where it was. */
-    error: text("error"),
-  },
-  (table) => [
-    uniqueIndex("account_moves_by_version").on(table.version),
-    index("account_moves_under_way")
-      .on(table.state)
-      .where(sql`state not in ('moved', 'stayed')`),
-  ],
-)
-
-/** Where a copy goes on: after a row of a table, by its keys. */
-export type MoveCursor = { table: string; after: (string | number)[] }
-
 export type Account = typeof accounts.$inferSelect
 export type Key = typeof keys.$inferSelect
 export type OwnPlan = typeof plans.$inferSelect
-export type AccountMove = typeof accountMoves.$inferSelect

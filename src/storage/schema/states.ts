@@ -32,14 +32,3 @@ export function isOfAccount(source: FileSource): boolean {
 export function isOfCaller(source: FileSource): boolean {
   return source === "import" || source === "upload"
 }
-
-/** Steps of the way of an account to another database; the last two are its ends. */
-export const MOVE_STATES = [
-  "copying",
-  "closing",
-  "emptying",
-  "clearing",
-  "moved",
-  "stayed",
-] as const
-export type MoveState = (typeof MOVE_STATES)[number]

@@ -73,7 +73,6 @@ describe("a deleted account", () => {
     await purgeAccounts(env, directoryOf(env), Date.now())
     expect(await countRows(gone.accountId)).toEqual({
       accounts: 1,
-      account_moves: 1,
       account_storage: 1,
       garbage: 1,
       keys: 2,

@@ -32,7 +32,7 @@ describe("POST /files/{id}/publish", () => {
     const file = await upload(caller, "é 1.txt", "0123456789")
     expect(await recordOf(file.id)).not.toHaveProperty("public_url")
     const url = await publicUrlOf(file.id)
-    expect(url).toBe(`https://lathe.test/public/${file.id}/%C3%A9%201.txt`)
+    expect(url).toBe(`https://lathe.test/public/1/${file.id}/%C3%A9%201.txt`)
     expect(await publicUrlOf(file.id)).toBe(url)
     expect((await recordOf(file.id)).public_url).toBe(url)
     const answer = await ask(url)
@@ -113,10 +113,10 @@ describe("POST /files/{id}/publish", () => {
 describe("a public address", () => {
   it("is none of a file that was never published, and of no other name", async () => {
     const file = await upload(caller, "a.txt", "x")
-    expect((await ask(`/public/${file.id}/a.txt`)).status).toBe(404)
+    expect((await ask(`/public/1/${file.id}/a.txt`)).status).toBe(404)
     await publicUrlOf(file.id)
-    expect((await ask(`/public/${file.id}/b.txt`)).status).toBe(404)
-    expect((await ask(`/public/nonsense/a.txt`)).status).toBe(404)
+    expect((await ask(`/public/1/${file.id}/b.txt`)).status).toBe(404)
+    expect((await ask(`/public/1/nonsense/a.txt`)).status).toBe(404)
   })
 
   it("ends when it is taken back, which may be said twice", async () => {
