@@ -15,6 +15,11 @@ export function poolObjectOf(env: Env, pool: string): DurableObjectStub<PoolRpc>
   return env.POOL.getByName(pool, placeOf(env))
 }
 
+/** Sweeps a database: an object for each, so that its statements are counted by themselves. */
+export function sweeperOf(env: Env, database: number): DurableObjectStub<PoolRpc> {
+  return env.POOL.getByName(`database ${database}`, placeOf(env))
+}
+
 /** Counts the requests of a key, by its hash, or of a user, by `userLimiterName`. */
 export function limiterOf(env: Env, name: string): DurableObjectStub<RateLimiterRpc> {
   return env.RATE_LIMITER.getByName(name, placeOf(env))

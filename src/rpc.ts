@@ -144,7 +144,12 @@ export type PoolRpc = DurableObject & {
   occupiedSlots(): Promise<string[]>
   /** Why slots of the pool cannot be used as they should be; empty where all is well. */
   degradedReasons(): Promise<DegradedReason[]>
+  /** Sweeps a database; called of objects that are named by databases and own no slots. */
+  sweepDatabase(swept: SweptDatabase): Promise<void>
 }
+
+/** Number of a database to sweep, the moment of the sweep, and whether the Worker's only process began then. */
+export type SweptDatabase = { database: number; now: number; isStart: boolean }
 
 /** The account that a caller acts for: what may be cached of it. */
 export type Holder = HeldPlan & { id: string; isSuspended: boolean }

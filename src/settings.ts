@@ -13,8 +13,8 @@ import { judgeSignInProviders } from "./sign-in-providers.ts"
 const WHOLE = "expected a whole number above 0"
 const count = z.coerce.number(WHOLE).int(WHOLE).positive(WHOLE)
 const SHARE = "expected a number from 0 to 1"
-/** Each is a binding of the Worker; an account's id has three digits for the number. */
-const DATABASES_MAX = 100
+/** Upkeep, the health and the operator's pages ask each of them several statements in one invocation. */
+const DATABASES_MAX = 32
 /** The platform kills a container 900 seconds after its SIGTERM; the rest is for last reports. */
 const DRAIN_SECONDS_MAX = 780
 const DRAIN = `expected a whole number from 0 to ${DRAIN_SECONDS_MAX}`
@@ -23,7 +23,7 @@ const instanceType = z.enum(INSTANCE_TYPES).optional()
 /** Settings an operator may set in the environment; each has a default that suits one machine. */
 export const settings = z.object({
   /** D1 databases that the rows of accounts are spread over; it may rise, and never fall. */
-  DATABASES: count.max(DATABASES_MAX).default(1),
+  DATABASES: count.max(DATABASES_MAX, `expected ${DATABASES_MAX} at most`).default(1),
   /** Signs download links and task tokens; at least 32 characters. */
   LATHE_SECRET: z.string().min(32),
   /** Bearer token of the operator's own routes; at least 32 characters. */

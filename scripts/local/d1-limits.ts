@@ -31,12 +31,21 @@ export type LimitedDatabase = {
 
 /** The statements that one invocation of the Worker has run so far. */
 const invocations = new AsyncLocalStorage<{ statements: number }>()
+/** The most statements that any invocation has run since `takePeak` was called. */
+let peak = 0
 const encoder = new TextEncoder()
 const limited = new WeakSet<object>()
 
 /** Runs a function as an invocation of the Worker of its own. */
 export function asInvocation<Value>(work: () => Value): Value {
   return invocations.run({ statements: 0 }, work)
+}
+
+/** The most statements that an invocation has run since the last call, for tests of what takes many. */
+export function takePeak(): number {
+  const taken = peak
+  peak = 0
+  return taken
 }
 
 /**
@@ -143,6 +152,7 @@ function countStatements(count: number): void {
   const invocation = invocations.getStore()
   if (!invocation) return
   invocation.statements += count
+  peak = Math.max(peak, invocation.statements)
   limit("statements of an invocation", invocation.statements, LIMITS.statementsOfInvocation)
 }
 

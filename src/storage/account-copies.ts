@@ -112,11 +112,18 @@ async function copyPlansTo(database: Database, own: OwnPlan[]): Promise<void> {
   const changed = own.filter((plan) => !copies.some((copy) => isSame(copy, plan)))
   const gone = copies.filter(({ name }) => !own.some((plan) => plan.name === name))
   if (changed.length === 0 && gone.length === 0) return
+  const [lost, rows] = [gone.map(({ name }) => name), changed].map((list) => JSON.stringify(list))
   await runBatch(database, [
-    ...gone.map(({ name }) => database.delete(plans).where(eq(plans.name, name))),
-    ...changed.map((plan) =>
-      database.insert(plans).values(plan).onConflictDoUpdate({ target: plans.name, set: plan }),
-    ),
+    database.delete(plans).where(sql`${plans.name} in (select value from json_each(${lost}))`),
+    database
+      .insert(plans)
+      .select(
+        sql`select value ->> 'name', value -> 'limits', value ->> 'createdAt', value ->> 'updatedAt' from json_each(${rows}) where true`,
+      )
+      .onConflictDoUpdate({
+        target: plans.name,
+        set: { limits: sql`excluded.limits`, updatedAt: sql`excluded.updated_at` },
+      }),
   ])
 }
 

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gte, isNotNull, isNull, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
+import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { uploadParts, uploads } from "./schema/uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
@@ -16,18 +17,22 @@ export async function openUpload(
 }
 
 /** Removes an upload's rows, once its bytes are an object of somebody or are gone. */
-export async function closeUpload(
-  { accountId, sql: database }: AccountDatabase,
-  id: string,
+export async function closeUpload(database: AccountDatabase, id: string): Promise<void> {
+  await closeUploads(database.sql, [id], eq(uploads.accountId, database.accountId))
+}
+
+/** Removes the rows of uploads, of all accounts or where a condition holds. */
+export async function closeUploads(
+  database: Database,
+  ids: readonly string[],
+  condition?: SQL,
 ): Promise<void> {
-  const isOurs = and(eq(uploads.id, id), eq(uploads.accountId, accountId))
-  await database.batch([
-    database
-      .delete(uploadParts)
-      .where(
-        and(eq(uploadParts.uploadId, id), sql`exists (select 1 from ${uploads} where ${isOurs})`),
-      ),
-    database.delete(uploads).where(isOurs),
+  if (ids.length === 0) return
+  const some = and(isListed(ids), condition)
+  const theirs = sql`(select ${uploads.id} from ${uploads} where ${some})`
+  await runBatch(database, [
+    database.delete(uploadParts).where(sql`${uploadParts.uploadId} in ${theirs}`),
+    database.delete(uploads).where(some),
   ])
 }
 
@@ -64,8 +69,9 @@ export function takeUploads(
   condition?: SQL,
 ): Statement[] {
   if (ids.length === 0) return []
-  const named = sql`${uploads.id} in (select value from json_each(${JSON.stringify(ids)}))`
-  return [database.delete(uploads).where(and(named, eq(uploads.accountId, accountId), condition))]
+  return [
+    database.delete(uploads).where(and(isListed(ids), eq(uploads.accountId, accountId), condition)),
+  ]
 }
 
 /** An upload of a task by its object and R2's id; null where the task began none like it. */
@@ -153,16 +159,20 @@ function selectBegun(database: Database, before: number, limit: number, conditio
     .limit(limit)
 }
 
-/** Marks an upload as dying; false where a job has taken it meanwhile. */
+/** Marks uploads as dying; answers the ids of those that no job has taken meanwhile. */
 export async function markDying(
-  { accountId, sql: database }: AccountDatabase,
-  id: string,
+  database: Database,
+  ids: readonly string[],
   now: number,
-): Promise<boolean> {
+): Promise<string[]> {
   const marked = await database
     .update(uploads)
     .set({ dyingAt: now })
-    .where(and(eq(uploads.id, id), eq(uploads.accountId, accountId)))
+    .where(isListed(ids))
     .returning({ id: uploads.id })
-  return marked.length === 1
+  return marked.map(({ id }) => id)
+}
+
+function isListed(ids: readonly string[]): SQL {
+  return sql`${uploads.id} in (select value from json_each(${JSON.stringify(ids)}))`
 }

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { AUTH_ROUTES } from "../../src/auth/limits.ts"
-import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../support/sweep.ts"
 import { makePerson, makeService, newEmail, ORIGIN, PASSWORD } from "./visitor.ts"
 
 const service = makeService({ SIGN_UP: "open" })

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { inviteUser } from "../../src/pipeline/accounts/invitations.ts"
 import { MAILS_PER_HOUR } from "../../src/pipeline/accounts/limited-mail.ts"
-import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../support/sweep.ts"
 import { signIn } from "../support/signed-in.ts"
 import { makePerson, makeService, newEmail, ORIGIN, PASSWORD, tokenOf } from "./visitor.ts"
 

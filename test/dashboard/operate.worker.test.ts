@@ -2,7 +2,7 @@ import { createExecutionContext, createMessageBatch, waitOnExecutionContext } fr
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../src/ids.ts"
-import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../support/sweep.ts"
 import { consume } from "../../src/queues.ts"
 import { directoryOf } from "../../src/storage/database.ts"
 import {

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../support/sweep.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
 

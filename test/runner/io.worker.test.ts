@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { makeTaskToken, readTaskToken, RUN_KNOWN_MS } from "../../src/runner/token.ts"
 import { collectGarbage } from "../../src/pipeline/upkeep/garbage.ts"
+import { directoryOf } from "../../src/storage/database.ts"
 import { endJob } from "../../src/pipeline/settle/settle.ts"
 import { memberObjectKey, outputObjectKey } from "../../src/storage/objects.ts"
 import { callIo, createUpload, putPart } from "../contracts/io-caller.ts"
@@ -167,10 +168,10 @@ describe("the Worker's I/O routes", () => {
     it("leaves nothing of what came after the end", async () => {
       const io = await openGranted(Date.now())
       await io.endRun()
-      await collectGarbage(env, Date.now())
+      await collectGarbage(env, directoryOf(env), Date.now())
       expect((await store(io, "out_1")).status).toBe(200)
       expect(await io.readStored("out_1")).not.toBeNull()
-      await collectGarbage(env, Date.now() + 3_700_000)
+      await collectGarbage(env, directoryOf(env), Date.now() + 3_700_000)
       expect(await io.readStored("out_1")).toBeNull()
     })
 

@@ -4,8 +4,8 @@ import { newId } from "../../src/ids.ts"
 import { transitionJob } from "../../src/pipeline/settle/settle.ts"
 import { endTransition } from "../../src/pipeline/settle/transitions.ts"
 import { collectGarbage } from "../../src/pipeline/upkeep/garbage.ts"
-import { sweep } from "../../src/pipeline/upkeep/sweep.ts"
-import { databaseOf } from "../../src/storage/database.ts"
+import { sweep } from "../support/sweep.ts"
+import { databaseOf, directoryOf } from "../../src/storage/database.ts"
 import { draftJob, draftTask } from "../../src/storage/job-drafts.ts"
 import { openValueWriter } from "../../src/storage/large-values.ts"
 import { fitDraft } from "../../src/storage/row-values.ts"
@@ -193,7 +193,7 @@ describe("rows", () => {
     ])
     expect((await valuesOf(accountId)).length).toBeGreaterThanOrEqual(3)
     await sweep(env, Date.now())
-    await collectGarbage(env, Date.now() + 1)
+    await collectGarbage(env, directoryOf(env), Date.now() + 1)
     expect((await valuesOf(accountId)).filter((each) => each.includes(id))).toEqual([])
   })
 })

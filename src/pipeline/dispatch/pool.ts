@@ -4,7 +4,7 @@ import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
 import { doOrLog, logError } from "../../log.ts"
-import type { PoolRpc, SlotAllocation, SlotRequest } from "../../rpc.ts"
+import type { PoolRpc, SlotAllocation, SlotRequest, SweptDatabase } from "../../rpc.ts"
 import { dispatcherOf } from "../../placement.ts"
 import { destroySlot } from "../../runner/client.ts"
 import { poolNameOfSlot, slotNames } from "../../runner/pools.ts"
@@ -12,6 +12,7 @@ import { openSlotTables } from "../../storage/slot-allocations.ts"
 import type { SlotTables } from "../../storage/slot-allocations.ts"
 import { openRequesters } from "../../storage/waiting-accounts.ts"
 import type { Requester, Requesters } from "../../storage/waiting-accounts.ts"
+import { sweepDatabase } from "../upkeep/sweep-database.ts"
 import { findHandOver, shareSlots } from "./fair-share.ts"
 import type { HandOver, PoolState } from "./fair-share.ts"
 
@@ -112,6 +113,10 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
 
   async degradedReasons(): Promise<DegradedReason[]> {
     return this.#tables.degradedReasons(Date.now())
+  }
+
+  async sweepDatabase(swept: SweptDatabase): Promise<void> {
+    await sweepDatabase(this.env, swept)
   }
 
   override async alarm(): Promise<void> {

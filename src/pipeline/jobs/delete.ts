@@ -68,7 +68,7 @@ function cleanUp(
   accountId: string,
   files: readonly Pick<File, "id">[],
 ): void {
-  ctx.waitUntil(collectSomeGarbage(env, Date.now()))
+  ctx.waitUntil(collectSomeGarbage(env, databaseOf(env, accountId), Date.now()))
   if (files.length === 0) return
   // Jobs that wait for a file which is gone can never start.
   ctx.waitUntil(

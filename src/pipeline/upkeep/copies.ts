@@ -3,7 +3,8 @@ import { doOrLog } from "../../log.ts"
 import { copyAccount, copyPlans, listUncopied } from "../../storage/account-copies.ts"
 import { countDatabases } from "../../storage/database.ts"
 
-const ACCOUNTS_MAX = 100
+/** Each takes five statements at most. */
+const ACCOUNTS_MAX = 40
 
 /** Copies what the directory says of accounts and plans to where a change of it was not copied. */
 export async function mendCopies(env: Env): Promise<void> {

@@ -1,6 +1,5 @@
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
-import { databasesOf } from "../../storage/database.ts"
 import type { AccountDatabase, Database } from "../../storage/database.ts"
 import { deletePrefixes, groupByFolder } from "../../storage/delete-prefixes.ts"
 import { listDueGarbage, listUnreadPrefixes, noteCollected } from "../../storage/garbage.ts"
@@ -8,7 +7,7 @@ import { prefixOf } from "../../storage/objects.ts"
 import type { File } from "../../storage/schema/files.ts"
 import type { Garbage, Upload } from "../../storage/schema/uploads.ts"
 import { listUploadsBelowAny } from "../../storage/uploads.ts"
-import { removeUpload } from "../uploads/abandon.ts"
+import { removeUploads } from "../uploads/abandon.ts"
 import { untilDone } from "./until-done.ts"
 
 const HOUR_MS = 3_600_000
@@ -23,12 +22,10 @@ const FOLDERS_AT_ONCE = 4
 const FAILURES_MAX = 3
 
 /** Deletes all objects below prefixes without an owner; each is listed again an hour later. */
-export async function collectGarbage(env: Env, now: number): Promise<void> {
-  for (const database of databasesOf(env)) {
-    await untilDone(async () => {
-      return (await collectSome(env, database, now, PREFIXES_MAX.sweep)) === PREFIXES_MAX.sweep
-    })
-  }
+export async function collectGarbage(env: Env, database: Database, now: number): Promise<void> {
+  await untilDone(async () => {
+    return (await collectSome(env, database, now, PREFIXES_MAX.sweep)) === PREFIXES_MAX.sweep
+  })
 }
 
 /**
@@ -57,10 +54,12 @@ export async function deleteAtOnce(
 }
 
 /** Deletes some of these objects at once, as after a deletion that somebody asked for. */
-export async function collectSomeGarbage(env: Env, now: number): Promise<void> {
-  for (const database of databasesOf(env)) {
-    await collectSome(env, database, now, PREFIXES_MAX.deletion)
-  }
+export async function collectSomeGarbage(
+  env: Env,
+  { sql: database }: AccountDatabase,
+  now: number,
+): Promise<void> {
+  await collectSome(env, database, now, PREFIXES_MAX.deletion)
 }
 
 /** Deletes the objects of some prefixes that are due; how many prefixes these were. */
@@ -79,7 +78,8 @@ async function collectSome(
   const waiting = folders.entries()
   async function collectNext(): Promise<void> {
     for (const [folder, own] of waiting) {
-      for (const prefix of await collectFolder(env, uploads, folder, own)) failed.add(prefix)
+      for (const prefix of await collectFolder(env, { database, uploads }, folder, own))
+        failed.add(prefix)
     }
   }
   await Promise.all(Array.from({ length: FOLDERS_AT_ONCE }, collectNext))
@@ -93,17 +93,16 @@ async function collectSome(
  */
 async function collectFolder(
   env: Env,
-  uploads: Upload[],
+  { database, uploads }: { database: Database; uploads: Upload[] },
   folder: string,
   prefixes: string[],
 ): Promise<string[]> {
   async function collect(some: string[]): Promise<boolean> {
     return await doOrLog("sweep.garbage_failed", { folder }, async () => {
-      for (const upload of uploads) {
-        if (some.some((prefix) => upload.objectKey.startsWith(prefix))) {
-          await removeUpload(env, upload)
-        }
-      }
+      const own = uploads.filter(({ objectKey }) => {
+        return some.some((prefix) => objectKey.startsWith(prefix))
+      })
+      if (!(await removeUploads(env, database, own))) throw new Error("uploads below it stay")
       await deletePrefixes(env.MEDIA, folder, some)
     })
   }

@@ -15,7 +15,7 @@ import { databaseOf } from "../../storage/database.ts"
 import type { AccountDatabases, Database } from "../../storage/database.ts"
 import { accountPrefix, deleteSomeObjects } from "../../storage/objects.ts"
 import { listUploadsBelow } from "../../storage/uploads.ts"
-import { abandonUpload } from "../uploads/abandon.ts"
+import { abandonUploads } from "../uploads/abandon.ts"
 
 const HOUR_MS = 3_600_000
 /**
@@ -89,7 +89,7 @@ async function removeSomeRows(database: Database, id: string, isLate: boolean): 
 
 async function removeUploads(env: Env, database: Database, id: string): Promise<void> {
   const some = await listUploadsBelow(database, accountPrefix(id), UPLOADS_MAX)
-  for (const upload of some) await abandonUpload(env, upload, Date.now())
+  await abandonUploads(env, database, some, Date.now())
 }
 
 /** Webhooks that wait for a try keep what they are to send. */

@@ -16,7 +16,7 @@ import {
 import type { ReceiverOutage } from "../../storage/schema/operations.ts"
 
 /** Accounts of a sweep, and outages of one account; more are in mails of the next one. */
-const ACCOUNTS_MAX = 20
+const ACCOUNTS_MAX = 10
 const OUTAGES_MAX = 1000
 /** Outages that a mail tells of in full. */
 const TOLD_MAX = 10

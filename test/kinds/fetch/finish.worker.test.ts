@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
-import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../../support/sweep.ts"
 import { accountOf } from "../../support/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"

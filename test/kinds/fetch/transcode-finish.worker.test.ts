@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../../support/sweep.ts"
 import { outputObjectKey } from "../../../src/storage/objects.ts"
 import { accountOf } from "../../support/bundle.ts"
 import { makeCaller } from "../../support/caller.ts"

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
-import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../../support/sweep.ts"
 import { makePerson, makeService, newEmail, PASSWORD, tokenOf } from "../../auth/visitor.ts"
 import { makeCaller } from "../../support/caller.ts"
 import { countRows } from "../../support/account-rows.ts"

@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers"
 import { beforeEach, describe, expect, it } from "vitest"
 import { collectGarbage } from "../../../src/pipeline/upkeep/garbage.ts"
-import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { directoryOf } from "../../../src/storage/database.ts"
+import { sweep } from "../../support/sweep.ts"
 import { accountOf } from "../../support/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
@@ -59,8 +60,8 @@ async function read(path: string): Promise<Record<string, unknown>> {
 
 /** What of an account is left once garbage was collected twice. */
 async function left(now: number) {
-  await collectGarbage(env, now)
-  await collectGarbage(env, now + DAY_MS)
+  await collectGarbage(env, directoryOf(env), now)
+  await collectGarbage(env, directoryOf(env), now + DAY_MS)
   return await leftOver(accountId)
 }
 

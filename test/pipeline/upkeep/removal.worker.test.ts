@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, expect, it } from "vitest"
-import { sweep } from "../../../src/pipeline/upkeep/sweep.ts"
+import { sweep } from "../../support/sweep.ts"
 import { asInvocation } from "../../../scripts/local/d1-limits.ts"
 import { watchedEnv } from "../../support/watched-database.ts"
 

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { collectGarbage } from "../../../src/pipeline/upkeep/garbage.ts"
+import { directoryOf } from "../../../src/storage/database.ts"
 import { outputObjectKey, prefixOf } from "../../../src/storage/objects.ts"
 import { bundleReport, startTask } from "../../support/bundle.ts"
 import type { RunningTask } from "../../support/bundle.ts"
@@ -103,7 +104,7 @@ describe("a delete", () => {
     const path = what === "file" ? `/files/${id}` : `/commands/${task.jobId}`
     expect((await caller.call(path, { method: "DELETE" })).status).toBe(200)
     expect((await ask(link)).status).toBe(404)
-    await collectGarbage(env, Date.now())
+    await collectGarbage(env, directoryOf(env), Date.now())
     expect((await env.MEDIA.list({ prefix })).objects).toEqual([])
   })
 
@@ -115,7 +116,7 @@ describe("a delete", () => {
     const told = { kind: "interrupted", boot: "boot", at, processing_seconds: 1 }
     const body = JSON.stringify(told)
     expect((await task.call("/reports", { method: "POST", body })).status).toBe(200)
-    await collectGarbage(env, Date.now())
+    await collectGarbage(env, directoryOf(env), Date.now())
     expect((await env.MEDIA.list({ prefix })).objects).toEqual([])
   })
 })

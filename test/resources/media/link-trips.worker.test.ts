@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { sign } from "../../../src/crypto/signature.ts"
 import { collectGarbage } from "../../../src/pipeline/upkeep/garbage.ts"
+import { directoryOf } from "../../../src/storage/database.ts"
 import { accountOf, bundleReport, startTask } from "../../support/bundle.ts"
 import { ask, makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
@@ -192,7 +193,7 @@ describe("a link to what is deleted", () => {
     expect((await caller.call(`/files/${file.id}/read.txt`)).status).toBe(404)
     expect(await (await ask(link)).text()).toBe("x")
     await setState.bind("succeeded", id).run()
-    await collectGarbage(env, Date.now())
+    await collectGarbage(env, directoryOf(env), Date.now())
     expect((await ask(link)).status).toBe(404)
   })
 })

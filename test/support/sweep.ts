@@ -1,0 +1,16 @@
+import type { Env } from "../../src/env.ts"
+import { sweepDirectory } from "../../src/pipeline/upkeep/sweep.ts"
+import { sweepDatabase } from "../../src/pipeline/upkeep/sweep-database.ts"
+import { countDatabases } from "../../src/storage/database.ts"
+
+/** Does what a sweep has Durable Objects do for each database here, by the test's own environment. */
+export async function sweep(
+  env: Env,
+  now: number,
+  { isStart = false }: { isStart?: boolean } = {},
+): Promise<void> {
+  await sweepDirectory(env, now)
+  for (let database = 1; database <= countDatabases(env); database += 1) {
+    await sweepDatabase(env, { database, now, isStart })
+  }
+}
