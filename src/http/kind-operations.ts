@@ -9,7 +9,7 @@ import { progressOf, awaitEnd } from "../pipeline/jobs/wait.ts"
 import type { Progress } from "../rpc.ts"
 import { listJobs } from "../storage/jobs.ts"
 import type { Job } from "../storage/schema/jobs.ts"
-import { wholeJob } from "../storage/whole-rows.ts"
+import { hydrateJob, hydrateListed } from "../storage/hydrate.ts"
 import { anyObject, readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } from "./request.ts"
 import { collectionOperations, locationOf, nameOf, statusFilter } from "./collection.ts"
 import { judgeBody } from "./creates.ts"
@@ -48,7 +48,7 @@ export function kindOperations<
     return kind.view(baseUrl(c), { job, files: [] }, progress, retentionOf(c.env))
   }
   async function whole(c: AppContext, job: Job): Promise<Job> {
-    return await wholeJob(c.env.MEDIA, job)
+    return await hydrateJob(c.env.MEDIA, job)
   }
   async function find(
     c: AppContext,
@@ -80,7 +80,8 @@ export function kindOperations<
     list: async (c, { status }, page) => {
       const states = status && statesOf(status)
       const request = showsRequest ? "short" : undefined
-      return await listJobs(listDatabase(c), { kind: name, states, request }, page)
+      const jobs = await listJobs(listDatabase(c), { kind: name, states, request }, page)
+      return await hydrateListed(c.env.MEDIA, jobs, { request: !showsRequest })
     },
     idOf: (job) => job.id,
     jobOf: (job) => job,

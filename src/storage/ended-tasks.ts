@@ -9,7 +9,7 @@ import type { JobSnapshot, Transition } from "./transitions.ts"
 // Nothing asks for a task of a job that is over by itself. So the end of a job removes the rows of its
 // tasks and of their inputs, and the job's own row keeps what a late report, a retry and the log need.
 
-/** A text above this many characters would be much for a row; the tasks of its job keep their rows. */
+/** A text above this many characters is not packed; the tasks of its job keep their rows. */
 const ENDED_LENGTH_MAX = 256 * 1024
 
 const endedTasks = z.object({
@@ -65,7 +65,7 @@ export function foldTasks(
     ...(log !== undefined && { log }),
   }
   const text = JSON.stringify(folded)
-  return text.length > ENDED_LENGTH_MAX ? null : packText(text, ENDED_LENGTH_MAX)
+  return text.length > ENDED_LENGTH_MAX ? null : packText(text)
 }
 
 /** The tasks of a job that is over, and their inputs; null where they have rows of their own. */

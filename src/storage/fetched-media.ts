@@ -1,4 +1,4 @@
-import { and, asc, isNotNull, lt, sql } from "drizzle-orm"
+import { and, asc, lt, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
 import { runBatch } from "./database.ts"
 import type { Database } from "./database.ts"
@@ -16,7 +16,7 @@ function hasEnded(before: number): SQL {
 
 /**
  * Removes some of the media, of all accounts, whose fetches ended before a moment, the oldest first; the
- * results of their jobs say so. Their objects become garbage. Answers how many they were.
+ * rows of their jobs say so. Their objects become garbage. Answers how many they were.
  */
 export async function removeFetchedMedia(
   database: Database,
@@ -45,10 +45,8 @@ export async function removeFetchedMedia(
       .where(sql`${files.id} in (select value from json_each(${fileIds}))`),
     database
       .update(jobs)
-      .set({ result: sql`json_set(result, '$.fetched.isRemoved', json('true'))` })
-      .where(
-        and(sql`${jobs.id} in (select value from json_each(${jobIds}))`, isNotNull(jobs.result)),
-      ),
+      .set({ mediaRemovedAt: now })
+      .where(sql`${jobs.id} in (select value from json_each(${jobIds}))`),
   ])
   return old.length
 }

@@ -1,11 +1,11 @@
-import { and, eq, getTableColumns, isNotNull, sql } from "drizzle-orm"
+import { and, eq, isNotNull, sql } from "drizzle-orm"
 import type { SQL } from "drizzle-orm"
-import { member, memberName } from "../contract/bundle.ts"
+import { memberName } from "../contract/bundle.ts"
 import type { Member } from "../contract/bundle.ts"
 import { runBatch } from "./database.ts"
 import type { AccountDatabase, Database } from "./database.ts"
 import { memberObjectKey, prefixOf } from "./objects.ts"
-import { bundleHead, jobFacts, listedFile } from "./listed-values.ts"
+import { jobFacts } from "./listed-values.ts"
 import { byNewest, isOnPage } from "./paging.ts"
 import type { Page } from "./paging.ts"
 import { accounts } from "./schema/accounts.ts"
@@ -27,11 +27,6 @@ const expiresAt = sql<
   number | null
 >`(select completed_at + kept_ms from jobs owner where owner.id = ${files.jobId})`
 
-/** A stored file without its members, and the one of them that was asked for. */
-export type StoredFile = { file: File; member: Member | null }
-
-const withoutMembers = { ...getTableColumns(files), bundle: bundleHead }
-
 /**
  * Files of accounts: those that are stored, and imports, be they still to come or failed. The index of
  * lists (files_listed) says it in the same words, so that it serves.
@@ -52,45 +47,24 @@ export async function findFile(
   return found ?? null
 }
 
-/**
- * A stored file of the account, what was fetched included, and the first of its members that has one
- * of the names; of the members no other is read, as players ask for one after another.
- */
+/** A stored file of the account, what was fetched included; of a bundle without its members. */
 export async function findStored(
   { accountId, sql: database }: AccountDatabase,
   fileId: string,
-  names: readonly string[],
-): Promise<StoredFile | null> {
-  const isWanted = and(eq(files.id, fileId), eq(files.accountId, accountId))
-  return await selectStored(database, isWanted, names)
+): Promise<File | null> {
+  return await selectStored(database, and(eq(files.id, fileId), eq(files.accountId, accountId)))
 }
 
 /** The same of a file that is published, as long as its account is neither suspended nor deleted. */
-export async function findPublished(
-  database: Database,
-  fileId: string,
-  names: readonly string[],
-): Promise<StoredFile | null> {
+export async function findPublished(database: Database, fileId: string): Promise<File | null> {
   const isServed = sql`exists (select 1 from ${accounts} where ${accounts.id} = ${files.accountId} and suspended_at is null and deleted_at is null)`
   const isWanted = and(eq(files.id, fileId), isNotNull(files.publishedAt), isServed)
-  return await selectStored(database, isWanted, names)
+  return await selectStored(database, isWanted)
 }
 
-async function selectStored(
-  database: Database,
-  isWanted: SQL | undefined,
-  names: readonly string[],
-): Promise<StoredFile | null> {
-  const wanted = sql`select value ->> 'name' as name, value from json_each(${files.bundle}, '$.members')`
-  const given = sql`select key, value from json_each(${JSON.stringify(names)})`
+async function selectStored(database: Database, isWanted: SQL | undefined): Promise<File | null> {
   const [found] = await database
-    .select({
-      file: withoutMembers,
-      member:
-        sql<Member | null>`(select m.value from (${wanted}) m join (${given}) n on n.value = m.name order by n.key limit 1)`.mapWith(
-          (text: string) => member.parse(JSON.parse(text)),
-        ),
-    })
+    .select()
     .from(files)
     .where(and(isWanted, isNotNull(files.objectKey)))
     .limit(1)
@@ -138,7 +112,7 @@ export async function findJobWithFiles(
 ): Promise<{ job: Job | null; files: File[] }> {
   const isNamed = and(eq(files.jobId, jobs.id), eq(files.name, name), isNotNull(files.objectKey))
   const rows = await database
-    .select({ job: jobs, file: withoutMembers })
+    .select({ job: jobs, file: files })
     .from(jobs)
     .leftJoin(files, isNamed)
     .where(and(eq(jobs.id, jobId), eq(jobs.accountId, accountId)))
@@ -146,10 +120,10 @@ export async function findJobWithFiles(
 }
 
 /**
- * The first member of a stored bundle that has one of the names, where the bundle is so large that
- * its row has no members: each object of theirs says what it is.
+ * The first member of a stored bundle that has one of the names: R2 has the list of members, and each
+ * object of theirs says itself what it is.
  */
-export async function findLargeMember(
+export async function findMember(
   bucket: R2Bucket,
   { objectKey, bundleObjectKey }: File,
   names: readonly string[],
@@ -175,7 +149,7 @@ export async function findFiles(
 /** The statement of `findFiles`. */
 export function selectFiles({ accountId, sql: database }: AccountDatabase, ids: readonly string[]) {
   return database
-    .select(withoutMembers)
+    .select()
     .from(files)
     .where(
       and(
@@ -193,7 +167,7 @@ export type FileFilter = {
   states?: readonly State[] | undefined
 }
 
-/** Files of the account, newest first, without what is long: members of bundles, streams of many. */
+/** Files of the account, newest first, as their rows are: without members of bundles, and streams of many. */
 export async function listFiles(
   { accountId, sql: database }: AccountDatabase,
   { source, states = STATES }: FileFilter,
@@ -202,7 +176,7 @@ export async function listFiles(
   const ofSource = source === undefined ? undefined : eq(files.source, source)
   const where = and(eq(files.accountId, accountId), ofSource, isFile)
   const rows = await database
-    .select({ file: listedFile, job: jobFacts, expiresAt })
+    .select({ file: files, job: jobFacts, expiresAt })
     .from(files)
     .leftJoin(jobs, eq(jobs.id, files.id))
     .where(isOnPage(files, states, { where, page }))

@@ -194,9 +194,7 @@ export async function createJob(
     ...groupRows(newFiles, FILE_COLUMNS).map((rows) => sql.insert(files).values(rows)),
     ...draft.tasks.flatMap(({ task, secrets, sealedSecrets: sealed }) => {
       if (secrets) throw new Error("the secrets of a task are not sealed")
-      return sealed === undefined
-        ? []
-        : [insertSecrets(database, { taskId: task.id, jobId, sealed })]
+      return sealed === undefined ? [] : insertSecrets(database, { taskId: task.id, jobId, sealed })
     }),
     ...(draft.lookup ? insertLookup(database, draft.lookup, { jobId, createdAt }) : []),
   ]

@@ -5,15 +5,10 @@ import { valueObjectKey } from "./objects.ts"
 import { openUpload } from "./uploads.ts"
 import type { Upload } from "./schema/uploads.ts"
 
-// D1 takes 2 MB a row, and lists read many rows. So a text above some KB is an object of R2 below
-// the prefix of its owner, and a column beside it has the object's key. An object is noted as an
+// A value that has no room in its row (overflow.ts) is an object of R2 below the prefix of its owner, and a
+// column beside it has the object's key. An object is noted as an
 // upload before it is written, and the batch that writes the row forgets the upload: whatever
 // happens in between, the sweep finds the object.
-
-/** Text of a value above this many characters is an object of R2. */
-const ROW_TEXT_LENGTH_MAX = 32 * 1024
-/** Of a value of a row that is in no list and is read as a whole, by whoever waits for it. */
-export const WHOLE_TEXT_LENGTH_MAX = 256 * 1024
 
 /** Writes the large values of one batch; `uploads` are those that the batch is to forget. */
 export type ValueWriter = {
@@ -26,14 +21,12 @@ export function openValueWriter(bucket: R2Bucket, database: AccountDatabase): Va
   return { bucket, database, uploads: [] }
 }
 
-/** Writes a text that is too large for a row; answers its object's key, null where it fits. */
+/** Writes a text that has no room in its row; answers its object's key. */
 export async function writeText(
   { bucket, database, uploads }: ValueWriter,
   prefix: string,
   text: string,
-  lengthMax = ROW_TEXT_LENGTH_MAX,
-): Promise<string | null> {
-  if (text.length <= lengthMax) return null
+): Promise<string> {
   const id = newId()
   const { accountId } = database
   const objectKey = valueObjectKey(prefix, id)
@@ -44,16 +37,6 @@ export async function writeText(
   uploads.push(upload)
   await bucket.put(objectKey, text)
   return objectKey
-}
-
-/** Writes a value as JSON where that is too large for a row, as `writeText` does. */
-export async function writeValue(
-  writer: ValueWriter,
-  prefix: string,
-  value: unknown,
-  lengthMax?: number,
-): Promise<string | null> {
-  return await writeText(writer, prefix, JSON.stringify(value), lengthMax)
 }
 
 /**

@@ -4,15 +4,14 @@ import { z } from "zod"
 import { PACK_DICTIONARY } from "./pack-dictionary.ts"
 
 // A value as JSON takes a tenth of its bytes where it is deflated with a dictionary of what is in most
-// of them. A column of packed values holds texts too: what is short, what is long enough that SQL looks
-// into it, and what earlier versions wrote.
+// of them. A column of packed values holds texts too, where these are short or do not become shorter.
 
 /** A byte before what is deflated: the number of its dictionary. */
 const DICTIONARY_NUMBER = 1
 /** A shorter text would hardly become shorter. */
 const PACKED_LENGTH_MIN = 48
-/** Queries of lists look at longer texts, and leave some of them out. */
-const PACKED_LENGTH_MAX = 8 * 1024
+/** Bytes are twice as many digits in an export: a long text is packed where that is shorter, too. */
+const HALVED_LENGTH_MIN = 4 * 1024
 
 const dictionary = new TextEncoder().encode(PACK_DICTIONARY)
 const options = { dictionary, level: 6, windowBits: 15 }
@@ -26,10 +25,11 @@ export const bytesOf = z.union([
 ])
 
 /** What a column of packed values holds for a text: bytes where these are fewer, else the text. */
-export function packText(text: string, lengthMax = PACKED_LENGTH_MAX): string | Uint8Array {
-  if (text.length < PACKED_LENGTH_MIN || text.length > lengthMax) return text
+export function packText(text: string): string | Uint8Array {
+  if (text.length < PACKED_LENGTH_MIN) return text
   const deflated = deflateRawSync(text, options)
-  if (deflated.byteLength + 1 >= text.length) return text
+  const share = text.length < HALVED_LENGTH_MIN ? 1 : 2
+  if (share * (deflated.byteLength + 1) >= text.length) return text
   const bytes = new Uint8Array(deflated.byteLength + 1)
   bytes[0] = DICTIONARY_NUMBER
   bytes.set(deflated, 1)
@@ -57,12 +57,6 @@ export const stored = customType<{ data: unknown }>({ dataType: () => "text" })
 /** A column of values that are packed as JSON. */
 export const packedJson = customType<{ data: unknown; driverData: unknown }>({
   dataType: () => "text",
-  toDriver: (value) =>
-    isReadBySql(value) ? JSON.stringify(value) : packText(JSON.stringify(value)),
+  toDriver: (value) => packText(JSON.stringify(value)),
   fromDriver: (stored): unknown => JSON.parse(unpackText(stored)),
 })
-
-/** The results of fetches stay as they are: their media go by a statement that changes these. */
-function isReadBySql(value: unknown): boolean {
-  return value instanceof Object && "fetched" in value
-}

@@ -3,9 +3,14 @@ import type { SQL } from "drizzle-orm"
 import { taskSecrets as secretsOfTask } from "../contract/task.ts"
 import type { TaskSecrets } from "../contract/task.ts"
 import { openText, sealText } from "../crypto/sealed-text.ts"
+import { groupRows } from "./database.ts"
 import type { AccountDatabase, Database, Statement } from "./database.ts"
 import { jobs } from "./schema/jobs.ts"
 import { taskSecrets } from "./schema/tasks.ts"
+
+/** Characters of a row; what is encrypted is base64. */
+const PART_LENGTH = 32_000
+const COLUMNS = 5
 
 /** Encrypts what a task's runner is told beside its work, under the secret of the service. */
 export async function sealSecrets(
@@ -30,12 +35,26 @@ function useOf(taskId: string) {
   return { purpose: "task secrets", owner: taskId }
 }
 
-/** Keeps the sealed secrets of a task until the task's job ends. */
+/** Keeps the sealed secrets of a task until the task's job ends, in as many rows as they need. */
 export function insertSecrets(
   { accountId, sql: database }: AccountDatabase,
-  kept: { taskId: string; jobId: string; sealed: string },
-): Statement {
-  return database.insert(taskSecrets).values({ ...kept, accountId })
+  { sealed, ...kept }: { taskId: string; jobId: string; sealed: string },
+): Statement[] {
+  const count = Math.max(1, Math.ceil(sealed.length / PART_LENGTH))
+  const rows = Array.from({ length: count }, (_, part) => {
+    const own = sealed.slice(part * PART_LENGTH, (part + 1) * PART_LENGTH)
+    return { ...kept, accountId, part, sealed: own }
+  })
+  return groupRows(rows, COLUMNS).map((some) => database.insert(taskSecrets).values(some))
+}
+
+/** The statement that reads the sealed secrets of a task, part by part. */
+export function selectSecrets(database: Database, taskId: string) {
+  return database
+    .select({ sealed: taskSecrets.sealed })
+    .from(taskSecrets)
+    .where(eq(taskSecrets.taskId, taskId))
+    .orderBy(taskSecrets.part)
 }
 
 /** Forgets the secrets of a job's tasks, where `condition` holds. */

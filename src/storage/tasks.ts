@@ -7,8 +7,9 @@ import { accounts, plans } from "./schema/accounts.ts"
 import { files } from "./schema/files.ts"
 import type { File } from "./schema/files.ts"
 import { jobs } from "./schema/jobs.ts"
-import { taskInputs, tasks, taskSecrets } from "./schema/tasks.ts"
+import { taskInputs, tasks } from "./schema/tasks.ts"
 import type { Task } from "./schema/tasks.ts"
+import { selectSecrets } from "./task-secrets.ts"
 import { selectSnapshot, toSnapshot } from "./transitions.ts"
 import type { JobSnapshot } from "./transitions.ts"
 
@@ -43,7 +44,7 @@ export async function claimTask(
   const isTask = and(eq(tasks.id, claim.taskId), eq(tasks.accountId, accountId))
   const isJobOpen = sql`exists (select 1 from ${jobs} where ${jobs.id} = ${claim.jobId} and ${jobs.state} in ('waiting', 'running'))`
   const isClaimed = sql`exists (select 1 from ${tasks} where ${isTask} and ${tasks.state} = 'running' and ${tasks.slot} = ${claim.slot} and ${tasks.allocation} = ${claim.allocation})`
-  const [, , , job, jobTasks, jobFiles, jobInputs, inputs, [plan = null], [secret]] =
+  const [, , , job, jobTasks, jobFiles, jobInputs, inputs, [plan = null], secrets] =
     await database.batch([
       database
         .update(tasks)
@@ -78,16 +79,13 @@ export async function claimTask(
         .leftJoin(files, eq(files.id, taskInputs.fileId))
         .where(eq(taskInputs.taskId, claim.taskId)),
       selectPlan(database, accountId),
-      database
-        .select({ sealed: taskSecrets.sealed })
-        .from(taskSecrets)
-        .where(eq(taskSecrets.taskId, claim.taskId)),
+      selectSecrets(database, claim.taskId),
     ])
   const snapshot = toSnapshot([job, jobTasks, jobFiles, jobInputs])
   const task = jobTasks.find(({ id: taskId }) => taskId === claim.taskId)
   if (!snapshot || task?.state !== "running") return null
   if (task.slot !== claim.slot || task.allocation !== claim.allocation) return null
-  const sealedSecrets = secret?.sealed ?? null
+  const sealedSecrets = secrets.length === 0 ? null : secrets.map(({ sealed }) => sealed).join("")
   return { task, snapshot, inputs, plan, sealedSecrets, claimedAt: claim.now }
 }
 

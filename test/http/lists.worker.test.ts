@@ -1,9 +1,12 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
 import { newId } from "../../src/ids.ts"
+import { endTransition } from "../../src/pipeline/settle/transitions.ts"
+import { transitionJob } from "../../src/pipeline/settle/settle.ts"
 import { accountOf } from "../support/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
+import { noise } from "../support/noise.ts"
 
 const KB = 1024
 
@@ -29,22 +32,21 @@ async function create(body: object): Promise<string> {
   return (await answer.json<{ command_id: string }>()).command_id
 }
 
-/** Jobs of the account straight in the database, with values as long as rows have them. */
-async function insertJobs(count: number, values: { request: object; result: object | null }) {
-  const accountId = await accountOf(caller)
-  const rows = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`
+/** The row of a job many times, each with an id of its own. */
+async function copyJob(id: string, count: number): Promise<void> {
+  const { results } = await env.DB.prepare("select name from pragma_table_info('jobs')").all<{
+    name: string
+  }>()
+  const columns = results.map(({ name }) => name)
+  const values = columns.map((name) => {
+    if (name === "id") return "printf('%s%012x', ?2, n.i)"
+    return name === "state" ? "'succeeded'" : name
+  })
+  const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`
   await env.DB.prepare(
-    `insert into jobs (id, account_id, kind, state, version, priority, request, result, origin,
-       processing_ms, attempts, created_at, accepted_at, completed_at) ${rows}
-     select printf('%s%012x', ?, i), ?, 'command', 'succeeded', 0, 50, ?, ?, 'https://x', 0, 0, 0, 0, 0
-     from n`,
+    `insert into jobs (${columns.join()}) ${numbers} select ${values.join()} from jobs, n where id = ?1`,
   )
-    .bind(
-      newId().slice(0, 24),
-      accountId,
-      JSON.stringify(values.request),
-      JSON.stringify(values.result),
-    )
+    .bind(id, newId().slice(0, 24))
     .run()
 }
 
@@ -71,10 +73,27 @@ describe("in the list of commands", () => {
       content_type: "image/png",
     }))
     const output = { key: "out_1", fileId: newId(), name: "f.zip", sizeBytes: 1 }
-    const outputs = [{ ...output, contentType: "application/zip", files }]
-    const names = Array.from({ length: 60 }, (_, index) => [`out_${index}`, "n".repeat(300)])
-    const request = { ...requestOf(12 * KB), output_files: Object.fromEntries(names) }
-    await insertJobs(100, { request, result: { outputs, hasLog: true } })
+    const result = {
+      outputs: [{ ...output, contentType: "application/zip", files }],
+      hasLog: true,
+    }
+    const names = Array.from({ length: 60 }, (_, at) => [
+      `out_${at}`,
+      `${noise(190, { seed: at + 1 })}.mp4`,
+    ])
+    const line = `ffmpeg -f lavfi -i testsrc2=d=1 ${names.map(([key]) => `{{${key}}}`).join(" ")}`
+    const id = await create({
+      ffmpeg_commands: [`${line} -metadata comment=${noise(12 * KB)} {{out_last}}`],
+      input_files: {},
+      output_files: { ...Object.fromEntries(names), out_last: "last.mp4" },
+    })
+    const accountId = await accountOf(caller)
+    await transitionJob(env, { accountId, jobId: id }, (read) => {
+      const failure = { code: "canceled" as const, message: "Canceled.", lines: [] }
+      const ended = endTransition(read, { state: "canceled", failure, now: Date.now() })
+      return { ...ended, job: { ...ended.job, result } }
+    })
+    await copyJob(id, 100)
     const commands = await (await caller.call("/commands?limit=100")).text()
     expect(commands.length).toBeLessThan(100 * KB)
     const listed: Command[] = JSON.parse(commands)

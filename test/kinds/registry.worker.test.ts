@@ -5,7 +5,7 @@ import type { TerminalReport } from "../../src/pipeline/settle/transitions.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import { claimTask } from "../../src/storage/tasks.ts"
-import { wholeBody } from "../../src/storage/whole-rows.ts"
+import { readBody } from "../../src/storage/hydrate.ts"
 import { accountOf } from "../support/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import { storedWebhook } from "../support/stored-webhook.ts"
@@ -43,7 +43,7 @@ async function settledFile(streams: Record<string, unknown>[]) {
     },
   }
   expect((await settle(env, { accountId, jobId, taskId, fence }, report)).outcome).toBe("settled")
-  return { jobId, caller, webhook: await wholeBody(env.MEDIA, await storedWebhook(jobId)) }
+  return { jobId, caller, webhook: await readBody(env.MEDIA, await storedWebhook(jobId)) }
 }
 
 async function listKept(): Promise<string[]> {

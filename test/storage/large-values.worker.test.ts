@@ -8,10 +8,10 @@ import { sweep } from "../support/sweep.ts"
 import { databaseOf, directoryOf } from "../../src/storage/database.ts"
 import { draftJob, draftTask } from "../../src/storage/job-drafts.ts"
 import { openValueWriter } from "../../src/storage/large-values.ts"
-import { fitDraft } from "../../src/storage/row-values.ts"
+import { spillDraft } from "../../src/storage/overflow.ts"
 import { listOpenTasks } from "../../src/storage/open-tasks.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
-import { wholeSnapshot } from "../../src/storage/whole-rows.ts"
+import { hydrateSnapshot } from "../../src/storage/hydrate.ts"
 import { accountOf, bundleReport, startTask } from "../support/bundle.ts"
 import { makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
@@ -95,7 +95,7 @@ describe("a command whose commands have a million bytes", () => {
     const { command_id: id } = await created.json<{ command_id: string }>()
     const read = await readSnapshot(databaseOf(env, accountId), id)
     expect(JSON.stringify(read).length).toBeLessThan(10_000)
-    const [task] = (read && (await wholeSnapshot(env.MEDIA, read)))?.tasks ?? []
+    const [task] = (read && (await hydrateSnapshot(env.MEDIA, read)))?.tasks ?? []
     expect(task?.work["commands"]).toHaveLength(20)
     expect(JSON.stringify(task?.work).length).toBeGreaterThan(1_000_000)
     const open = await listOpenTasks(databaseOf(env, accountId), [task?.id ?? ""])
@@ -110,7 +110,7 @@ describe("a command whose commands have a million bytes", () => {
     const task = draftTask(facts, { jobId: id, pool: "media", work, inputs: [], blocked: false })
     const job = draftJob(facts, { id, kind: "command", request: largeRequest() })
     const writer = openValueWriter(env.MEDIA, databaseOf(env, accountId))
-    await fitDraft(writer, { job, tasks: [task], files: [] })
+    await spillDraft(writer, { job, tasks: [task], files: [] })
     expect(await valuesOf(accountId)).toHaveLength(2)
     await sweep(env, Date.now() + DAY_MS + 1)
     expect(await valuesOf(accountId)).toEqual([])

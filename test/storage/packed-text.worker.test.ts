@@ -6,6 +6,7 @@ import { findJob } from "../../src/storage/jobs.ts"
 import { PACK_DICTIONARY } from "../../src/storage/pack-dictionary.ts"
 import { packText, unpackText } from "../../src/storage/packed-text.ts"
 import { makeCaller, upload } from "../support/caller.ts"
+import { noise } from "../support/noise.ts"
 
 const words = Array.from({ length: 200 }, (_, index) => `"codec_name":"h${index}"`).join()
 
@@ -20,12 +21,14 @@ describe("a packed text", () => {
     expect(unpackText(words)).toBe(words)
   })
 
-  it("stays a text where it is short, long, or would not become shorter", () => {
+  it("stays a text where it is short, or would not become shorter, as digits where it is long", () => {
     expect(packText('{"name":"clip.mp4"}')).toBe('{"name":"clip.mp4"}')
-    const long = "x".repeat(9000)
+    expect(packText("x".repeat(300_000))).toBeInstanceOf(Uint8Array)
+    const long = noise(8000)
     expect(packText(long)).toBe(long)
-    const noise = Array.from({ length: 60 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000))
-    expect(packText(String.fromCharCode(...noise))).toBe(String.fromCharCode(...noise))
+    expect(packText(long.slice(0, 4000))).toBeInstanceOf(Uint8Array)
+    const wide = Array.from({ length: 60 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000))
+    expect(packText(String.fromCharCode(...wide))).toBe(String.fromCharCode(...wide))
   })
 
   it("keeps every character", () => {

@@ -4,7 +4,7 @@ import { jobRecord } from "../../kinds/job-record.ts"
 import { deliveryRecord } from "../../resources/webhooks/record.ts"
 import { findJob } from "../../storage/jobs.ts"
 import { databaseOf } from "../../storage/database.ts"
-import { wholeJob } from "../../storage/whole-rows.ts"
+import { hydrateJob } from "../../storage/hydrate.ts"
 import { valueOf } from "../api.ts"
 import type { ApiAnswer } from "../api.ts"
 import type { PageContext, Pages } from "../context.ts"
@@ -87,7 +87,7 @@ function refuse(c: PageContext, answer: Exclude<ApiAnswer<unknown>, { ok: true }
 async function findRequest(c: PageContext): Promise<unknown> {
   const database = databaseOf(c.env, c.get("signedIn").account.id)
   const job = await findJob(database, (c.req.param("id") ?? "").toLowerCase())
-  return job && (await wholeJob(c.env.MEDIA, job)).request
+  return job && (await hydrateJob(c.env.MEDIA, job)).request
 }
 
 function pathId(c: PageContext): string {

@@ -70,7 +70,7 @@ export function isFetched(key: string): boolean {
 
 /** Whether what a fetch made is no longer kept. */
 export function isExpired(job: Job, retention: Retention): boolean {
-  if (job.result?.fetched?.isRemoved) return true
+  if (job.mediaRemovedAt !== null) return true
   return mediaExpiryOf(job, retention) <= retention.now
 }
 

@@ -15,7 +15,7 @@ import type { QueuedTask } from "../../storage/queued-tasks.ts"
 import { openSecrets } from "../../storage/task-secrets.ts"
 import { claimTask, outputKeysOf } from "../../storage/tasks.ts"
 import type { ClaimedTask } from "../../storage/tasks.ts"
-import { wholeTask } from "../../storage/whole-rows.ts"
+import { hydrateTask } from "../../storage/hydrate.ts"
 import { describeOversize, findInputRoom } from "../jobs/input-room.ts"
 import { endJob } from "../settle/settle.ts"
 import { isDispatching, isPosted, postingTask, runningTask } from "./queued-task.ts"
@@ -173,7 +173,7 @@ async function makeOrder(
 ): Promise<TaskOrder> {
   const { id: taskId, jobId, accountId, fence } = task
   const { requestId } = snapshot.job
-  const { work } = await wholeTask(env.MEDIA, task)
+  const { work } = await hydrateTask(env.MEDIA, task)
   const run = { accountId, jobId, taskId, fence }
   const objects = inputs.flatMap(({ key, objectKey }) => {
     return objectKey === null ? [] : [[key, objectKey] as const]

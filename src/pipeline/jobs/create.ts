@@ -12,7 +12,7 @@ import { createJob, sealDraft } from "../../storage/job-drafts.ts"
 import type { Admission, Creator, JobDraft } from "../../storage/job-drafts.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
 import type { File } from "../../storage/schema/files.ts"
-import { fitDraft } from "../../storage/row-values.ts"
+import { spillDraft } from "../../storage/overflow.ts"
 import { queueJob } from "../dispatch/job-messages.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 
@@ -76,7 +76,7 @@ export async function acceptJob(
   const writer = openValueWriter(env.MEDIA, database)
   try {
     const sealed = await sealDraft(settingsOf(env).LATHE_SECRET, draft)
-    const exceeded = await createWithin(database, await fitDraft(writer, sealed), creating)
+    const exceeded = await createWithin(database, await spillDraft(writer, sealed), creating)
     if (exceeded) {
       ctx.waitUntil(abandonValues(env, writer))
       return { exceeded }

@@ -9,7 +9,7 @@ import type { File } from "../../storage/schema/files.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { withFiles } from "../../storage/tasks.ts"
 import { readSnapshot } from "../../storage/transitions.ts"
-import { wholeSnapshot } from "../../storage/whole-rows.ts"
+import { hydrateSnapshot } from "../../storage/hydrate.ts"
 import { abandonWriter } from "../uploads/abandon.ts"
 import { draftAgain, isGone } from "./draft-again.ts"
 import { acceptJob, findAccepted, findExceeded } from "./create.ts"
@@ -29,7 +29,7 @@ export async function retryJob(
   const earlier = once && (await findAccepted(database, once))
   if (earlier) return earlier
   const read = (await readSnapshot(database, job.id)) ?? { job, tasks: [], files: [], inputs: [] }
-  const before = await wholeSnapshot(env.MEDIA, read)
+  const before = await hydrateSnapshot(env.MEDIA, read)
   const inputs = await withFiles(database, before.inputs)
   const gone = inputs.filter((input) => isGone(input, before)).map(({ key }) => key)
   if (gone.length > 0) return { gone: [...new Set(gone)] }

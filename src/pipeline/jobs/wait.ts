@@ -8,6 +8,7 @@ import { databaseOf } from "../../storage/database.ts"
 import type { AccountDatabase } from "../../storage/database.ts"
 import { findFile } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
+import { hydrateHead } from "../../storage/hydrate.ts"
 import { findJob } from "../../storage/jobs.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
@@ -35,11 +36,16 @@ export async function awaitEnd(
   timeoutMs: number | null,
 ): Promise<Job | null> {
   const old = replica && (await findJob(replica, id.jobId))
-  if (old && isFinal(old.state)) return old
+  if (old && isFinal(old.state)) return await hydrateHead(env.MEDIA, old)
   async function read(): Promise<Job | null> {
-    return await findJob(databaseOf(env, id.accountId), id.jobId)
+    return await readJob(env, id)
   }
   return await awaitFinal(env, { id, isNew, read, stateOf: ({ state }) => state }, timeoutMs)
+}
+
+async function readJob(env: Env, { accountId, jobId }: JobId): Promise<Job | null> {
+  const job = await findJob(databaseOf(env, accountId), jobId)
+  return job && (await hydrateHead(env.MEDIA, job))
 }
 
 /**
@@ -104,7 +110,7 @@ export async function* followJob(env: Env, id: JobId, timeoutMs: number): AsyncG
     const change: JobChange = await nextChange(env, id, seen, leftOf(since, timeoutMs))
     const { version, progress } = change
     const isFurther: boolean = seen?.version === version && !isSameProgress(seen.progress, progress)
-    if (!isFurther) job = await findJob(databaseOf(env, id.accountId), id.jobId)
+    if (!isFurther) job = await readJob(env, id)
     if (!job) return
     yield { job, progress: isFinal(job.state) ? null : progress }
     if (isFinal(job.state) || leftOf(since, timeoutMs) === 0) return

@@ -6,7 +6,7 @@ import { findLookup } from "../../storage/metadata-lookups.ts"
 import type { Creator } from "../../storage/job-drafts.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
-import { wholeJob } from "../../storage/whole-rows.ts"
+import { hydrateJob } from "../../storage/hydrate.ts"
 import { cancelJob } from "../jobs/cancel.ts"
 import { acceptJob } from "../jobs/create.ts"
 import type { BackgroundContext } from "../jobs/create.ts"
@@ -40,13 +40,13 @@ export async function lookUp(
   const { accountId } = asked
   const urlHash = await sha256Hex(asked.url)
   const known = await findLookup(databaseOf(env, accountId), urlHash)
-  if (known?.job && isAnswer(known.job)) return await wholeJob(env.MEDIA, known.job)
+  if (known?.job && isAnswer(known.job)) return await hydrateJob(env.MEDIA, known.job)
   const begun = known?.job && isUsable(known.job) ? known.job.id : null
   const jobId = begun ?? (await begin(env, ctx, asked, { urlHash, replaces: known?.jobId ?? null }))
   const id = { accountId, jobId }
   const job = await awaitEnd(env, id, WAIT_MS_MAX)
   if (!job) return null
-  if (isFinal(job.state)) return await wholeJob(env.MEDIA, job)
+  if (isFinal(job.state)) return await hydrateJob(env.MEDIA, job)
   await cancelJob(env, accountId, jobId)
   return await awaitEnd(env, id, null)
 }

@@ -9,16 +9,15 @@ import type { ReportReceipt } from "../../runner/io.ts"
 import { dayOf } from "../../storage/account-limits.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findWaitingDelivery } from "../../storage/deliveries.ts"
-import { foldTasks } from "../../storage/ended-tasks.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
-import { fitTransition } from "../../storage/row-values.ts"
+import { spillTransition } from "../../storage/overflow.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
 import type { FinalState } from "../../storage/schema/states.ts"
 import { applyTransition, readSnapshot } from "../../storage/transitions.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import type { CountedEnd } from "../../storage/usage.ts"
-import { wholeSnapshot } from "../../storage/whole-rows.ts"
+import { hydrateSnapshot } from "../../storage/hydrate.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 import { enqueueDelivery, makeEndDelivery } from "../webhooks/outbox.ts"
 import { keepLog } from "./keep-log.ts"
@@ -151,9 +150,7 @@ export async function transitionJob(
     const writer = openValueWriter(env.MEDIA, database)
     const ended = endOf(snapshot.job, computed, now)
     const told = { ...computed, ...(delivery && { delivery }), ...(ended && { ended }) }
-    const fitted = await fitTransition(writer, snapshot, told)
-    const endedTasks = foldTasks(read, fitted)
-    const transition = endedTasks ? { ...fitted, job: { ...fitted.job, endedTasks } } : fitted
+    const transition = await spillTransition(writer, read, told)
     if (await applyTransition(database, { jobId, version, transition, now })) {
       if (delivery) await enqueueDelivery(env, { accountId, deliveryId: delivery.id })
       noteEnd(env, snapshot, transition)
@@ -176,7 +173,7 @@ async function claimedJob(env: Env, run: TaskRun): Promise<JobSnapshot | null> {
 
 async function readValues(env: Env, read: JobSnapshot, areNeeded: boolean): Promise<JobSnapshot> {
   try {
-    return await wholeSnapshot(env.MEDIA, read)
+    return await hydrateSnapshot(env.MEDIA, read)
   } catch (error) {
     if (areNeeded) throw error
     logError("settle.values_not_read", { job_id: read.job.id, error: String(error) })

@@ -7,7 +7,8 @@ import { findDelivery } from "../../storage/deliveries.ts"
 import { findJob } from "../../storage/jobs.ts"
 import type { DeadLetter } from "../../storage/schema/operations.ts"
 
-const BODY_CHARACTERS_MAX = 16_000
+/** Three bytes each at most, so that a row has room for them. */
+const BODY_CHARACTERS_MAX = 10_000
 const JOBS_MAX = 20
 
 /** A message of a queue, as far as it is kept. */

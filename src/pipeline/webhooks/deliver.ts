@@ -7,7 +7,7 @@ import { databaseOf } from "../../storage/database.ts"
 import { claimDueDelivery, endTry, postponeDelivery } from "../../storage/deliveries.ts"
 import type { DueDelivery } from "../../storage/deliveries.ts"
 import type { DeliveryState } from "../../storage/schema/states.ts"
-import { wholeBody } from "../../storage/whole-rows.ts"
+import { readBody } from "../../storage/hydrate.ts"
 import { enqueueDelivery } from "./outbox.ts"
 import { postWebhook, refusedAttempt } from "./post.ts"
 import { afterTry } from "./retry-schedule.ts"
@@ -108,7 +108,7 @@ async function post(env: Env, { delivery, account, requestId }: DueDelivery): Pr
   const checked = checkUserUrl(delivery.url, allowed)
   if ("error" in checked) return refusedAttempt(checked.error, true)
   const { id } = delivery
-  const body = await wholeBody(env.MEDIA, delivery)
+  const body = await readBody(env.MEDIA, delivery)
   if (body === null) return refusedAttempt("what it was to send is gone", false)
   const now = Date.now()
   const timestampSeconds = Math.floor(now / 1000)

@@ -16,16 +16,10 @@ import { listDatabase } from "../../http/replica.ts"
 import { statesOf } from "../../kinds/record-fields.ts"
 import { deleteFile } from "../../pipeline/jobs/delete.ts"
 import { progressOf, awaitFileEnd } from "../../pipeline/jobs/wait.ts"
-import {
-  findFile,
-  findLargeMember,
-  findStored,
-  listFiles,
-  setPublished,
-} from "../../storage/files.ts"
+import { findFile, findMember, findStored, listFiles, setPublished } from "../../storage/files.ts"
 import type { FileWithJob } from "../../storage/files.ts"
 import type { File } from "../../storage/schema/files.ts"
-import { wholeFile } from "../../storage/whole-rows.ts"
+import { hydrateFile } from "../../storage/hydrate.ts"
 import { collectionOperations, locationOf, readId, statusFilter } from "../../http/collection.ts"
 import { createFile } from "./create.ts"
 
@@ -82,15 +76,10 @@ const download = operation({
   async handle(c, asked) {
     const name = c.req.param("name") ?? ""
     const fileId = readId(c, "file")
-    const found = await findStored(c.get("database"), fileId, [name])
-    if (!found || !fileSource.safeParse(found.file.source).success)
-      throw await whyAbsent(c, fileId, name)
-    const isThere =
-      name === found.file.name ||
-      found.member !== null ||
-      (await findLargeMember(c.env.MEDIA, found.file, [name])) !== null
-    if (!isThere) throw calledOtherwise(found.file)
-    const { file } = found
+    const file = await findStored(c.get("database"), fileId)
+    if (!file || !fileSource.safeParse(file.source).success) throw await whyAbsent(c, fileId, name)
+    const isThere = name === file.name || (await findMember(c.env.MEDIA, file, [name])) !== null
+    if (!isThere) throw calledOtherwise(file)
     return await answerLink(c, { file, name, asked, durationSeconds: durationOf(file) })
   },
 })
@@ -202,5 +191,5 @@ async function view(c: AppContext, found: FileWithJob): Promise<FileRecord> {
 }
 
 async function wholeFound(c: AppContext, found: FileWithJob): Promise<FileWithJob> {
-  return { ...found, file: await wholeFile(c.env.MEDIA, found.file) }
+  return { ...found, file: await hydrateFile(c.env.MEDIA, found.file) }
 }

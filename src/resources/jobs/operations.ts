@@ -16,6 +16,7 @@ import { cancelJob } from "../../pipeline/jobs/cancel.ts"
 import { deleteJob } from "../../pipeline/jobs/delete.ts"
 import { progressOf, awaitEnd, followJob } from "../../pipeline/jobs/wait.ts"
 import { retryJob } from "../../pipeline/jobs/retry.ts"
+import { hydrateListed } from "../../storage/hydrate.ts"
 import { findJob, listJobs } from "../../storage/jobs.ts"
 import type { Job } from "../../storage/schema/jobs.ts"
 import { isFinal } from "../../storage/schema/states.ts"
@@ -37,12 +38,11 @@ export const jobOperations: Operation[] = [
     ...JOBS,
     record: jobRecord,
     filters: z.object({ kind: kindFilter, status: statusFilter }),
-    list: async (c, { kind, status }, page) =>
-      await listJobs(
-        listDatabase(c),
-        { kind, states: status && statesOfJobStatus(status), request: "none" },
-        page,
-      ),
+    list: async (c, { kind, status }, page) => {
+      const states = status && statesOfJobStatus(status)
+      const jobs = await listJobs(listDatabase(c), { kind, states, request: "none" }, page)
+      return await hydrateListed(c.env.MEDIA, jobs, { request: false })
+    },
     idOf: (job) => job.id,
     jobOf: (job) => job,
     find: async (c, id, waitMs) => {

@@ -7,10 +7,10 @@ import type { App, AppContext } from "../../http/request.ts"
 import { isId } from "../../ids.ts"
 import { countDatabases, databaseAt, databaseOf } from "../../storage/database.ts"
 import { findPublished, findStored } from "../../storage/files.ts"
-import type { StoredFile } from "../../storage/files.ts"
+import type { File } from "../../storage/schema/files.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Link } from "../../storage/links.ts"
-import { namesOf, sendOpened, sendStored } from "./send.ts"
+import { sendOpened, sendStored } from "./send.ts"
 
 /** Files behind signed links. */
 export const media = new Hono<App>()
@@ -21,7 +21,7 @@ media.get("/:token/:name", async (c) => {
   const secondsLeft = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const manner = { disposition, cacheControl: `private, max-age=${secondsLeft}` }
   if (opens.kind !== "row") return await sendOpened(c, opens, manner)
-  const found = await findStored(databaseOf(c.env, opens.accountId), opens.fileId, namesOf(c))
+  const found = await findStored(databaseOf(c.env, opens.accountId), opens.fileId)
   if (!found) throw notFound("file")
   return await sendStored(c, found, manner)
 })
@@ -41,10 +41,10 @@ published.get("/:database{[1-9][0-9]?}/:id/:name", async (c) => {
 
 guardMethods(published)
 
-async function findOpen(c: AppContext, fileId: string): Promise<StoredFile | null> {
+async function findOpen(c: AppContext, fileId: string): Promise<File | null> {
   const database = Number(c.req.param("database"))
   if (!isId(fileId) || database < 1 || database > countDatabases(c.env)) return null
-  return await findPublished(databaseAt(c.env, database), fileId, namesOf(c))
+  return await findPublished(databaseAt(c.env, database), fileId)
 }
 
 async function openLink(c: AppContext): Promise<Link> {

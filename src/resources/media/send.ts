@@ -1,15 +1,14 @@
 import { create as contentDisposition } from "content-disposition"
 import { memberName } from "../../contract/bundle.ts"
-import type { Member } from "../../contract/bundle.ts"
 import type { AppContext } from "../../http/request.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { findFile } from "../../storage/files.ts"
-import type { StoredFile } from "../../storage/files.ts"
 import { hashName } from "../../storage/links.ts"
 import type { Disposition, Opened } from "../../storage/links.ts"
+import { hydrateFile, readBundle } from "../../storage/hydrate.ts"
 import { memberObjectKey } from "../../storage/objects.ts"
-import { readBundle, wholeFile } from "../../storage/whole-rows.ts"
+import type { File } from "../../storage/schema/files.ts"
 import { sendArchive } from "./archive.ts"
 import { hasEntityTags, judgeConditions } from "./conditions.ts"
 import { parseRange } from "./range.ts"
@@ -58,29 +57,19 @@ export async function sendOpened(
 }
 
 /** Sends a stored file, or the member of a bundle that the request names. */
-export async function sendStored(
-  c: AppContext,
-  { file, member }: StoredFile,
-  manner: Manner,
-): Promise<Response> {
+export async function sendStored(c: AppContext, file: File, manner: Manner): Promise<Response> {
   const { name, objectKey, sizeBytes, contentType, bundle } = file
   const [asked] = namesOf(c)
   if (objectKey === null || sizeBytes === null) throw notFound("file")
   if (bundle?.kind === "series" && asked === name) {
     const whole = await findFile(databaseOf(c.env, file.accountId), file.id)
     if (!whole) throw notFound("file")
-    return await sendArchive(c, await wholeFile(c.env.MEDIA, whole.file), sharedHeaders(manner))
+    return await sendArchive(c, await hydrateFile(c.env.MEDIA, whole.file), sharedHeaders(manner))
   }
-  if (bundle && !member) return await sendMember(c, objectKey, manner)
-  if (bundle && member) return await sendMedium(c, mediumOfMember(objectKey, member), manner)
+  if (bundle) return await sendMember(c, objectKey, manner)
   if (asked !== name) throw notFound("file")
   const type = contentType ?? DEFAULT_TYPE
   return await sendMedium(c, { name, objectKey, sizeBytes, contentType: type }, manner)
-}
-
-function mediumOfMember(objectKey: string, { name, size_bytes, content_type }: Member): Medium {
-  const key = memberObjectKey(objectKey, name)
-  return { name, objectKey: key, sizeBytes: size_bytes, contentType: content_type }
 }
 
 /** Sends the first member of a bundle that has one of the names of the request, as R2 has it. */

@@ -30,7 +30,7 @@ export const jobs = sqliteTable(
     /** Its tasks, packed, once it is over and they have no rows any more; src/storage/ended-tasks.ts. */
     endedTasks: stored("ended_tasks"),
     /** What is odd about what a job made that succeeded; null where nothing is. */
-    warnings: text("warnings", { mode: "json" }).$type<Warning[]>(),
+    warnings: packedJson("warnings").$type<Warning[]>(),
     /** Called when the job ends; null without a webhook. */
     webhookUrl: text("webhook_url"),
     /** Which record the webhook sends: that of the job's kind, or the Job. */
@@ -43,10 +43,10 @@ export const jobs = sqliteTable(
     requestId: compactId("request_id"),
     /** The job whose request this one does again. */
     retryOf: text("retry_of"),
-    metadata: text("metadata", { mode: "json" }).$type<Record<string, string>>(),
+    metadata: packedJson("metadata").$type<Record<string, string>>(),
     errorCode: text("error_code").$type<FailureCode>(),
     errorMessage: text("error_message"),
-    errorLines: text("error_lines", { mode: "json" }).$type<string[]>(),
+    errorLines: packedJson("error_lines").$type<string[]>(),
     /** How far the job was when it ended, in percent; while it runs its dispatcher knows. */
     progress: real("progress"),
     processingMs: integer("processing_ms").notNull().default(0),
@@ -55,6 +55,8 @@ export const jobs = sqliteTable(
     acceptedAt: integer("accepted_at"),
     startedAt: integer("started_at"),
     completedAt: integer("completed_at"),
+    /** When what a fetch stored was removed, its record staying; none where it is kept. */
+    mediaRemovedAt: integer("media_removed_at"),
     /** How long after its end it is removed with all that it stored; none where it is not. */
     keptMs: integer("kept_ms"),
   },
@@ -154,8 +156,6 @@ type Fetched = {
   durationSeconds: number | null
   /** Which outputs are subtitles. */
   subtitles: { key: string; language: string }[]
-  /** Its media were kept for as long as they are, and are gone. */
-  isRemoved?: boolean
 }
 
 export type Job = typeof jobs.$inferSelect

@@ -65,13 +65,18 @@ export const taskInputs = sqliteTable(
 export const taskSecrets = sqliteTable(
   "task_secrets",
   {
-    taskId: text("task_id").primaryKey(),
+    taskId: text("task_id").notNull(),
+    /** From 0: what is encrypted may have more bytes than a row has room for. */
+    part: integer("part").notNull().default(0),
     jobId: text("job_id").notNull(),
     accountId: text("account_id").notNull(),
     /** Encrypted: a copy of the database shows them to nobody without the secret of the service. */
     sealed: text("secrets").notNull(),
   },
-  (table) => [index("task_secrets_of_job").on(table.jobId)],
+  (table) => [
+    primaryKey({ columns: [table.taskId, table.part] }),
+    index("task_secrets_of_job").on(table.jobId),
+  ],
 )
 
 export type Task = typeof tasks.$inferSelect

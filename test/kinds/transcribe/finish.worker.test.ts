@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { z } from "zod"
 import type { TranscribeResult } from "../../../src/contract/tasks/transcribe.ts"
 import { sweep } from "../../support/sweep.ts"
-import { wholeBody } from "../../../src/storage/whole-rows.ts"
+import { readBody } from "../../../src/storage/hydrate.ts"
 import { accountOf } from "../../support/bundle.ts"
 import { makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
@@ -51,7 +51,7 @@ async function transcribed(
 
 async function deliveryOf(id: string): Promise<{ type: string; body: string | null }> {
   const found = await storedWebhook(id)
-  return { type: found.type, body: await wholeBody(env.MEDIA, found) }
+  return { type: found.type, body: await readBody(env.MEDIA, found) }
 }
 
 async function rowsOf(id: string) {

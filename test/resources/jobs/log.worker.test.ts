@@ -4,6 +4,7 @@ import { BOOT, startTask } from "../../support/bundle.ts"
 import type { RunningTask } from "../../support/bundle.ts"
 import { ask, makeCaller } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
+import { noise } from "../../support/noise.ts"
 import { storedWebhook } from "../../support/stored-webhook.ts"
 
 const OUTPUT = { key: "out_1", size_bytes: 3, content_type: "video/mp4" }
@@ -76,8 +77,18 @@ describe("the log of a job", () => {
     expect([answer.status, await answer.text()]).toEqual([200, ""])
   })
 
-  it("has its last 64 KB, of which R2 has what a row should not", async () => {
-    const lines = Array.from({ length: 9000 }, (_, at) => `crop=${at}\n`).join("")
+  it("has its last 64 KB, in the row of its job where it packs well", async () => {
+    const lines = Array.from({ length: 9000 }, (_, at) => `crop=${at % 100}\n`).join("")
+    const { jobId } = await end({ kind: "finished", result: RESULT, log: lines })
+    const text = await (await caller.call(`/jobs/${jobId}/log`)).text()
+    expect(text).toHaveLength(64 * 1024)
+    expect(lines.endsWith(text)).toBe(true)
+    const row = env.DB.prepare("select count(*) as n from tasks where job_id = ?")
+    expect(await row.bind(jobId).first<number>("n")).toBe(0)
+  })
+
+  it("has its last 64 KB, of which R2 has what no row has room for", async () => {
+    const lines = noise(90_000)
     const { jobId } = await end({ kind: "finished", result: RESULT, log: lines })
     const text = await (await caller.call(`/jobs/${jobId}/log`)).text()
     expect(text).toHaveLength(64 * 1024)

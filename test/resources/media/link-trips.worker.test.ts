@@ -150,24 +150,6 @@ describe("a link", () => {
       await answer.body?.cancel()
     }
   })
-
-  it("to a bundle of an earlier version, whose members are in its row, is good too", async () => {
-    const { fileIds } = await makeBundles()
-    const id = fileIds["out_2"] ?? ""
-    const kept = await env.DB.prepare("select bundle_object_key as k from files where id = ?")
-      .bind(id)
-      .first<string>("k")
-    const bundle = await (await env.MEDIA.get(kept ?? ""))?.text()
-    await env.DB.prepare("update files set bundle = ?, bundle_object_key = null where id = ?")
-      .bind(bundle, id)
-      .run()
-    for (const name of ["frame.zip", "frame_001.png"]) {
-      const { link } = await follow(`/files/${id}/${name}`)
-      const answer = await ask(link)
-      expect([name, answer.status]).toEqual([name, 200])
-      await answer.arrayBuffer()
-    }
-  })
 })
 
 describe("a link to what is deleted", () => {

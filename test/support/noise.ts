@@ -1,0 +1,15 @@
+const FIRST_WIDE = 0x4e00
+const WIDE = 20_000
+const PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+/** Characters that pack badly, the same each time: three bytes each in UTF-8 where they are `wide`. */
+export function noise(length: number, { wide = false, seed = 1 } = {}): string {
+  let state = seed
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    const value = state >>> 8
+    return wide
+      ? String.fromCharCode(FIRST_WIDE + (value % WIDE))
+      : PLAIN.charAt(value % PLAIN.length)
+  }).join("")
+}
