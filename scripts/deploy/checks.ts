@@ -61,12 +61,11 @@ async function checkAccount(environment: NodeJS.ProcessEnv, stateDir: string): P
   if (!account.isFound) return { problems: [account.problem], deployment: null }
   const { api } = account
   const wanted = readWanted(environment)
-  const subdomain = await call(api, "GET", "/workers/subdomain")
+  const path = "/workers/subdomain"
+  const subdomain = await call(api, "GET", path)
   if (!subdomain.isOk && subdomain.code !== NO_SUBDOMAIN_CODE) {
-    return {
-      problems: [describeRefusal(subdomain, `on account ${api.accountId}`)],
-      deployment: null,
-    }
+    const forWhat = `on account ${api.accountId}`
+    return { problems: [describeRefusal(subdomain, { path, forWhat })], deployment: null }
   }
   const problems = await findClosedServices(api)
   // A name that is not valid cannot be looked up.
@@ -91,7 +90,7 @@ async function checkSite(site: {
   const [other] = environment["LATHE_NAME"] === undefined ? recordedNames(id) : []
   if (!deployed && other !== undefined && other !== name) {
     problems.push(
-      `This machine has deployed "${other}" to the account: set LATHE_NAME to it, or to ${name} for a second deployment.`,
+      `This machine has deployed "${other}" to the account: update it by \`LATHE_NAME=${other} npm run deploy\`, or make a second deployment by \`LATHE_NAME=${name} npm run deploy\`.`,
     )
   }
   const vars = mergeSettings(wanted, deployed?.vars ?? {}, settingsOfClone())

@@ -1,14 +1,18 @@
 import { z } from "zod"
 import { CliError } from "../local/cli-error.ts"
+import { rightsFor } from "./rights.ts"
 
 const ANSWER_WITHIN_MS = 60_000
 const PUBLIC_API = "https://api.cloudflare.com/client/v4"
 
-/** Cloudflare's error codes for a Worker, a bucket or a workers.dev name that does not exist. */
-const NOT_FOUND_CODES = [10_006, 10_007]
+/** Cloudflare's error codes for a bucket, a Worker or a workers.dev name, and a database that does not exist. */
+const NOT_FOUND_CODES = [10_006, 10_007, 7404]
 
 /** An account at Cloudflare's API and the headers with its credentials. */
 export type Cloudflare = { accountId: string; headers: Record<string, string> }
+
+/** Statuses by which Cloudflare refuses what credentials may not do. */
+const REFUSED_CREDENTIALS = [401, 403]
 
 export type ApiResult =
   | { isOk: true; result: unknown }
@@ -88,5 +92,6 @@ function read<T>(schema: z.ZodType<T>, result: unknown, path: string): T {
 
 function refused(method: string, path: string, answer: ApiResult & { isOk: false }): CliError {
   const code = answer.code === null ? "" : ` [code: ${answer.code}]`
-  return new CliError(`Cloudflare refused ${method} ${path}: ${answer.message}${code}`)
+  const rights = REFUSED_CREDENTIALS.includes(answer.status) ? `.${rightsFor(path)}` : ""
+  return new CliError(`Cloudflare refused ${method} ${path}: ${answer.message}${code}${rights}`)
 }

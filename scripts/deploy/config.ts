@@ -11,6 +11,7 @@ import type { WorkerVariables } from "./settings.ts"
 
 /** Root of the repository, which wrangler.toml's paths are relative to. */
 export const CLONE = resolve(import.meta.dirname, "../..")
+export const CONFIG_OF_CLONE = join(CLONE, "wrangler.toml")
 const NAME_IN_CONFIG = "lathe"
 
 // Its types are in a package that wrangler does not install.
@@ -30,6 +31,8 @@ const container = z.looseObject({
 })
 
 const config = z.looseObject({
+  name: z.string(),
+  account_id: z.string().optional(),
   main: z.string(),
   vars: z.record(z.string(), z.json()).default({}),
   d1_databases: z.array(
@@ -56,7 +59,13 @@ export type Config = z.infer<typeof config>
 
 /** The settings that wrangler.toml has. */
 export function settingsOfClone(): WorkerVariables {
-  return readSource().vars
+  return readConfigOfClone().vars
+}
+
+/** wrangler.toml as `wrangler deploy` reads it. */
+export function readConfigOfClone(): Config {
+  const { rawConfig } = readRawConfig({ config: CONFIG_OF_CLONE })
+  return config.parse(rawConfig)
 }
 
 /** Cloudflare takes the number of a rate limit as a positive integer of 32 bits with a sign. */
@@ -70,10 +79,12 @@ export function deriveConfig(deployment: {
   databaseIds?: Readonly<Record<string, string>>
 }): Config {
   const { name, vars, accountId, databaseIds = {} } = deployment
-  const source = readSource()
+  const source = readConfigOfClone()
   const domain = vars["LATHE_DOMAIN"]
   return {
     ...source,
+    // The step prepares a deployment of wrangler.toml itself.
+    build: undefined,
     name,
     main: resolve(CLONE, source.main),
     vars,
@@ -155,11 +166,6 @@ export function replicasOf(vars: WorkerVariables): "auto" | "disabled" {
 export function writeConfig(stateDir: string, name: string, value: Config): string {
   const names = ["deploy", name, "wrangler.json"]
   return writeStateFile(stateDir, names, `${JSON.stringify(value, null, 2)}\n`)
-}
-
-function readSource(): Config {
-  const { rawConfig } = readRawConfig({ config: join(CLONE, "wrangler.toml") })
-  return config.parse(rawConfig)
 }
 
 function deriveContainer(

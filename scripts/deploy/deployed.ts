@@ -7,6 +7,8 @@ import type { WorkerVariables } from "./settings.ts"
 export type DeployedWorker = {
   vars: WorkerVariables
   secretNames: string[]
+  /** Databases that it is bound to; they may be gone. */
+  databaseIds: string[]
   /** Null where traffic is split between versions. */
   versionId: string | null
 }
@@ -14,6 +16,7 @@ export type DeployedWorker = {
 const binding = z.union([
   z.object({ type: z.literal("plain_text"), name: z.string(), text: z.string() }),
   z.object({ type: z.literal("json"), name: z.string(), json: z.json() }),
+  z.object({ type: z.literal("d1"), name: z.string(), id: z.string() }),
   z.object({ type: z.string(), name: z.string() }).transform(() => null),
 ])
 const workerSettings = z.object({ bindings: z.array(binding) })
@@ -34,6 +37,7 @@ export async function readDeployed(api: Cloudflare, name: string): Promise<Deplo
   const [version, ...others] = list?.deployments[0]?.versions ?? []
   return {
     vars: varsOf(settings.bindings),
+    databaseIds: settings.bindings.flatMap((one) => (one && "id" in one ? one.id : [])),
     secretNames: (secrets ?? []).map((secret) => secret.name),
     versionId: version && others.length === 0 ? version.version_id : null,
   }
@@ -42,7 +46,7 @@ export async function readDeployed(api: Cloudflare, name: string): Promise<Deplo
 function varsOf(bindings: z.infer<typeof binding>[]): WorkerVariables {
   const vars: WorkerVariables = {}
   for (const one of bindings) {
-    if (one === null) continue
+    if (one === null || "id" in one) continue
     vars[one.name] = "text" in one ? one.text : one.json
   }
   return vars

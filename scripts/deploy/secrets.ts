@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto"
+import { rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { z } from "zod"
 import { readDeploymentRecord, writeDeploymentRecord } from "../local/deployment-record.ts"
 import type { Deployment } from "./checks.ts"
@@ -46,6 +48,21 @@ export function planSecrets(deployment: Deployment, rotatesOperatorToken: boolea
   const said = sentenceOf(Object.keys(toSend), kept.operatorToken !== undefined)
   const { given } = deployment.secrets
   return { toSend: { ...toSend, ...given }, said: [said, ...toldOf(Object.keys(given))].join("; ") }
+}
+
+/** Has `use` pass secrets to wrangler in a file that only this user can read; removes the file afterwards. */
+export async function withSecretsFile(
+  configPath: string,
+  secrets: Record<string, string>,
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  const path = join(dirname(configPath), "secrets.json")
+  try {
+    writeFileSync(path, JSON.stringify(secrets), { mode: 0o600 })
+    await use(path)
+  } finally {
+    rmSync(path, { force: true })
+  }
 }
 
 function sentenceOf(made: string[], isTokenKept: boolean): string {

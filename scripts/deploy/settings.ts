@@ -113,6 +113,17 @@ export function mergeSettings(
 }
 
 /**
+ * Names of the settings that a deployment keeps (see `mergeSettings`), and that wrangler.toml has with
+ * another value, by chance with the same one, or not at all.
+ */
+export function settingsBeyond(fromClone: WorkerVariables, vars: WorkerVariables): string[] {
+  const differing = Object.keys(vars).filter(
+    (name) => name !== GIVEN && JSON.stringify(vars[name]) !== JSON.stringify(fromClone[name]),
+  )
+  return [...new Set([...differing, ...givenNames(vars)])].toSorted()
+}
+
+/**
  * Sentences on variables of the environment and of wrangler.toml that look like settings and are none, but
  * for those that are problems.
  */

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { CliError } from "../local/cli-error.ts"
 import { readDeploymentRecord, writeDeploymentRecord } from "../local/deployment-record.ts"
@@ -7,6 +7,7 @@ import type { Deployment } from "./checks.ts"
 import type { Config } from "./config.ts"
 import { readDeployed } from "./deployed.ts"
 import { fingerprintOf } from "./fingerprint.ts"
+import { withSecretsFile } from "./secrets.ts"
 import { runWranglerOrThrow } from "./wrangler.ts"
 
 /** Builds and deploys Worker and containers, unless the deployed version is of the same sources. */
@@ -40,21 +41,17 @@ export async function deployWorker(
   return `deployed version ${versionId}`
 }
 
-/** Secrets are passed in a file that only this user can read and that is removed afterwards. */
 async function runDeploy(
   configPath: string,
   secrets: Record<string, string>,
   logPath: string,
 ): Promise<void> {
   const words = ["deploy", "--config", configPath]
-  const path = join(dirname(configPath), "secrets.json")
-  try {
-    if (Object.keys(secrets).length > 0) {
-      writeFileSync(path, JSON.stringify(secrets), { mode: 0o600 })
-      words.push("--secrets-file", path)
-    }
+  if (Object.keys(secrets).length === 0) {
     await runWranglerOrThrow(words, { logPath })
-  } finally {
-    rmSync(path, { force: true })
+    return
   }
+  await withSecretsFile(configPath, secrets, async (path) => {
+    await runWranglerOrThrow([...words, "--secrets-file", path], { logPath })
+  })
 }

@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import { CliError } from "../local/cli-error.ts"
+import { rightsForOutput } from "./rights.ts"
 
 const TAIL_LINES = 25
 const manifestPath = createRequire(import.meta.url).resolve("wrangler/package.json")
@@ -53,7 +54,9 @@ export async function runWranglerOrThrow(
   const run = await runWrangler(words, options)
   if (run.isOk) return run
   const tail = run.output.split("\n").slice(-TAIL_LINES).join("\n")
-  throw new CliError(`wrangler ${words.slice(0, 3).join(" ")} said:\n${tail}`)
+  throw new CliError(
+    `wrangler ${words.slice(0, 3).join(" ")} said:\n${tail}${rightsForOutput(run.output)}`,
+  )
 }
 
 /** The JSON at the end of a run's output, perhaps below a warning; null where there is none. */

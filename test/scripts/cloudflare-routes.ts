@@ -36,7 +36,8 @@ const routes: Route[] = [
   ],
   [
     "GET /accounts/*/d1/database/*",
-    ({ state, parts }) => findDatabases(state, null).find(({ uuid }) => uuid === parts[1]),
+    ({ state, parts }) =>
+      findDatabases(state, null).find(({ uuid, name }) => uuid === parts[1] || name === parts[1]),
   ],
   [
     "PUT /accounts/*/d1/database/*",
@@ -126,7 +127,10 @@ const routes: Route[] = [
 
   [
     "POST /accounts/*/containers/registries/*/credentials",
-    () => ({ username: "u", password: "p", account_id: "account-1", registry_host: "r" }),
+    ({ state }) =>
+      state.hasContainers
+        ? { username: "u", password: "p", account_id: "account-1", registry_host: "r" }
+        : refusal(401, 1000, "Unauthorized"),
   ],
   ["GET /accounts/*/containers/applications", ({ state }) => state.applications],
   [
@@ -167,6 +171,10 @@ export async function answerApi(
     return refusal(404, 7003, `the stand-in knows no ${request.method} ${path}`)
   }
   const [name, act] = route
+  const right = RIGHTS.find(([, of]) => of.test(name))?.[0]
+  if (right !== undefined && isLacking(state, right, name)) {
+    return refusal(403, 10_000, "Authentication error")
+  }
   if (name === state.failing) return refusal(500, 10_001, "an internal error of Cloudflare")
   const parts = patternOf(name).exec(`${request.method} ${path}`)?.slice(1) ?? []
   const { searchParams: query } = new URL(request.url)
@@ -174,9 +182,29 @@ export async function answerApi(
   if (result instanceof Response) return result
   if (result === undefined) return refusal(404, 7404, "There is no such thing.")
   state.calls.push(name)
+  if (isChange(name)) await state.onChange?.(name)
   const count = Array.isArray(result) ? result.length : 1
   const result_info = { page: 1, per_page: 1000, total_pages: 1, count, total_count: count }
   return Response.json({ success: true, errors: [], messages: [], result, result_info })
+}
+
+/** Rights of a token, and the calls that need them. */
+export const RIGHTS: [name: string, calls: RegExp][] = [
+  ["Workers Scripts", / \/accounts\/\*\/workers\//],
+  ["D1", / \/accounts\/\*\/d1\//],
+  ["Workers R2 Storage", / \/accounts\/\*\/r2\//],
+  ["Queues", / \/accounts\/\*\/queues/],
+  ["Containers", / \/accounts\/\*\/containers\//],
+]
+
+/** A token lacks a right altogether, or the right to edit alone. */
+function isLacking({ lacking }: CloudflareState, right: string, call: string): boolean {
+  return lacking.has(right) || (lacking.has(`${right}: edit`) && !call.startsWith("GET "))
+}
+
+/** Whether a call changes something in the account; credentials of the registry end by themselves. */
+export function isChange(call: string): boolean {
+  return !call.startsWith("GET ") && !call.endsWith("/credentials")
 }
 
 /** An answer as Cloudflare words its refusals. */

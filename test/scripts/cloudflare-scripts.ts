@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { z } from "zod"
-import type { Binding, Call, DeployedScript, Route } from "./cloudflare-state.ts"
+import type { Binding, Call, CloudflareState, DeployedScript, Route } from "./cloudflare-state.ts"
 
 const SCRIPT = "/accounts/*/workers/scripts/*"
 
@@ -17,12 +17,16 @@ const metadata = z.looseObject({
   migrations: z.looseObject({ new_tag: z.string() }).optional(),
 })
 
+const secretsBulk = z.object({
+  secrets: z.record(z.string(), z.object({ name: z.string(), text: z.string() })),
+})
+
 /** Workers: upload, versions, secrets, triggers. */
 export const scriptRoutes: Route[] = [
   [
     "GET /accounts/*/workers/services/*",
     ({ state, parts }) =>
-      (state.worker?.name === parts[1] && {
+      (find(state, parts) && {
         default_environment: {
           environment: "production",
           script: { tag: "tag-1", tags: null, last_deployed_from: "wrangler" },
@@ -32,8 +36,8 @@ export const scriptRoutes: Route[] = [
   ],
   [
     "GET /accounts/*/workers/scripts",
-    ({ state: { worker } }) =>
-      worker ? [{ id: worker.name, migration_tag: worker.migrationTag }] : [],
+    ({ state: { workers } }) =>
+      workers.map(({ name, migrationTag }) => ({ id: name, migration_tag: migrationTag })),
   ],
   [`PUT ${SCRIPT}`, upload],
   [`GET ${SCRIPT}/settings`, script((worker) => ({ bindings: shownBindings(worker) }))],
@@ -43,12 +47,22 @@ export const scriptRoutes: Route[] = [
   ],
   [
     `DELETE ${SCRIPT}/secrets/*`,
-    ({ state: { worker }, parts }) => {
+    ({ state, parts }) => {
+      const worker = find(state, parts)
       const name = parts[2] ?? ""
       if (!worker?.secrets.delete(name)) return notThere(10_056)
       worker.versionId = randomUUID()
       return {}
     },
+  ],
+  [
+    `PATCH ${SCRIPT}/secrets-bulk`,
+    script(async (worker, request) => {
+      const { secrets } = secretsBulk.parse(await request.json())
+      for (const { name, text } of Object.values(secrets)) worker.secrets.set(name, text)
+      worker.versionId = randomUUID()
+      return {}
+    }),
   ],
   [
     `GET ${SCRIPT}/deployments`,
@@ -96,7 +110,7 @@ async function upload({ state, request, parts }: Call): Promise<unknown> {
   const text = form.get("metadata")
   if (typeof text !== "string") throw new Error("no metadata")
   const { bindings, keep_bindings: kept, migrations } = metadata.parse(JSON.parse(text))
-  const before = state.worker
+  const before = find(state, parts)
   const secrets = new Map(kept.includes("secret_text") ? before?.secrets : [])
   const others: Binding[] = []
   for (const binding of bindings) {
@@ -117,7 +131,8 @@ async function upload({ state, request, parts }: Call): Promise<unknown> {
     crons: before?.crons,
     domains: before?.domains,
   }
-  state.worker = worker
+  if (before) state.workers[state.workers.indexOf(before)] = worker
+  else state.workers.push(worker)
   const deployment = worker.versionId.replaceAll("-", "")
   return { id: parts[1], etag: "e", deployment_id: deployment, startup_time_ms: 9 }
 }
@@ -125,8 +140,14 @@ async function upload({ state, request, parts }: Call): Promise<unknown> {
 function script(
   act: (worker: DeployedScript, request: Request) => unknown,
 ): (call: Call) => unknown {
-  return ({ state: { worker }, request, parts }) =>
-    worker && worker.name === parts[1] ? act(worker, request) : notThere(10_007)
+  return ({ state, request, parts }) => {
+    const worker = find(state, parts)
+    return worker ? act(worker, request) : notThere(10_007)
+  }
+}
+
+function find({ workers }: CloudflareState, parts: string[]): DeployedScript | undefined {
+  return workers.find(({ name }) => name === parts[1])
 }
 
 function shownBindings(worker: DeployedScript): (Binding & { namespace_id?: string })[] {

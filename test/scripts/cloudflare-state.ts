@@ -4,6 +4,7 @@ export type Binding = {
   type: string
   name: string
   text?: string | undefined
+  id?: string | undefined
   class_name?: string | undefined
 }
 
@@ -18,7 +19,9 @@ export type CloudflareState = {
   places: Map<string, string | undefined>
   buckets: Map<string, { id: string }[]>
   queues: { queue_id: string; queue_name: string; consumers: Consumer[] }[]
-  worker: DeployedScript | null
+  workers: DeployedScript[]
+  /** The Worker of the deployment, which is the first. */
+  readonly worker: DeployedScript | null
   applications: ({ id: string; name: string } & Record<string, unknown>)[]
   /** Every call in order, ids left out, as `METHOD /path`; those that were answered with success. */
   calls: string[]
@@ -26,6 +29,10 @@ export type CloudflareState = {
   unknown: string[]
   /** Calls of this name are answered with status 500. */
   failing: string | null
+  /** Rights that the token lacks, as RIGHTS of `cloudflare-routes.ts` names them. */
+  lacking: Set<string>
+  /** Runs after a call that changes something has changed it, before the caller is told. */
+  onChange: ((call: string) => Promise<void>) | null
 }
 
 export type Consumer = { consumer_id: string; type: string; script: string } & Record<
@@ -56,11 +63,16 @@ export function makeCloudflareState(): CloudflareState {
     buckets: new Map(),
     places: new Map(),
     queues: [],
-    worker: null,
+    workers: [],
+    get worker() {
+      return this.workers[0] ?? null
+    },
     applications: [],
     calls: [],
     unknown: [],
     failing: null,
+    lacking: new Set(),
+    onChange: null,
   }
 }
 

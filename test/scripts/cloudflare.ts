@@ -17,7 +17,7 @@ export type CloudflareStandIn = CloudflareState & {
 
 /** As much of Cloudflare's API as a deployment needs, with its state in memory. */
 export async function startCloudflare(): Promise<CloudflareStandIn> {
-  const state: Standing = { ...makeCloudflareState(), service: null }
+  const state: Standing = Object.assign(makeCloudflareState(), { service: null })
   const server = await startLoopbackServer((request, response) => {
     void answer(state, request, response)
   })

@@ -52,7 +52,7 @@ test("a deployment ends with real jobs, and --check alone has them again and cha
   const after = readAll(machine.folder)
   after.delete(`${machine.folder}/words`)
   expect(after).toEqual(before)
-  expect(machine.words().slice(words.length)).not.toContain("wrangler")
+  expect(machine.words().slice(words.length)).not.toContain("wrangler.js")
   expect(await accountsLeft(service.operator)).toEqual([])
 })
 

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -6,6 +7,10 @@ import type { CloudflareStandIn } from "./cloudflare.ts"
 
 const HERE = import.meta.dirname
 const CLONE = resolve(HERE, "../..")
+const WRANGLER = join(CLONE, "node_modules/wrangler/bin/wrangler.js")
+
+/** Nothing that wrangler does for itself leaves the machine, and it asks nobody. */
+const SILENT = { CI: "1", WRANGLER_HIDE_BANNER: "true", WRANGLER_SEND_METRICS: "false" }
 
 export type Run = { exitCode: number; output: string }
 
@@ -16,6 +21,10 @@ export type Machine = {
   run(script: string, words?: string[], environment?: Record<string, string>): Promise<Run>
   /** Deploys without the check, for which the stand-in has no service. */
   deploy(words?: string[], environment?: Record<string, string>): Promise<Run>
+  /** Runs wrangler's own binary in the clone, as `npx wrangler` does. */
+  wrangler(words: string[], environment?: Record<string, string>): Promise<Run>
+  /** The same, as a group of processes that can be ended at once. */
+  startWrangler(words: string[]): { end(): void; run: Promise<Run> }
   /** The command lines of all Node processes so far. */
   words(): string
   remove(): void
@@ -39,12 +48,14 @@ export function makeMachine(cloudflare: CloudflareStandIn): Machine {
     WRANGLER_DOCKER_BIN: join(HERE, "docker-stand-in.sh"),
     PUBLIC_ORIGIN: cloudflare.origin,
   }
+  const { PUBLIC_ORIGIN: _, ...ofWrangler } = { ...base, ...SILENT }
   async function run(
     script: string,
     words: string[] = [],
     environment: Record<string, string> = {},
   ): Promise<Run> {
-    return await runScript(script, words, { ...base, ...environment })
+    const line = [join(CLONE, "scripts", `${script}.ts`), ...words]
+    return await start(line, { ...base, ...environment }).run
   }
   return {
     folder,
@@ -52,6 +63,9 @@ export function makeMachine(cloudflare: CloudflareStandIn): Machine {
     run,
     deploy: async (words = [], environment = {}) =>
       await run("deploy", ["--no-check", ...words], environment),
+    wrangler: async (words, environment = {}) =>
+      await start([WRANGLER, ...words], { ...ofWrangler, ...environment }).run,
+    startWrangler: (words) => start([WRANGLER, ...words], ofWrangler),
     words: () => readFileSync(wordsPath, "utf8"),
     remove: () => rmSync(folder, { recursive: true }),
   }
@@ -64,15 +78,17 @@ export function readAll(folder: string): Map<string, string> {
   return new Map(paths.map((path) => [path, readFileSync(path, "utf8")]))
 }
 
-async function runScript(
-  script: string,
-  words: string[],
-  env: Record<string, string>,
-): Promise<Run> {
-  return await new Promise((settle) => {
-    const line = [join(CLONE, "scripts", `${script}.ts`), ...words]
-    const child = execFile(process.execPath, line, { cwd: CLONE, env }, (_error, out, err) => {
-      settle({ exitCode: child.exitCode ?? 1, output: out + err })
+function start(line: string[], env: Record<string, string>): { end(): void; run: Promise<Run> } {
+  const options = { cwd: CLONE, env, detached: true, stdio: ["ignore", "pipe", "pipe"] as const }
+  const child = spawn(process.execPath, line, { ...options, stdio: [...options.stdio] })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text
     })
-  })
+  }
+  return {
+    end: () => process.kill(-(child.pid ?? Number.NaN), "SIGKILL"),
+    run: once(child, "close").then(() => ({ exitCode: child.exitCode ?? 1, output })),
+  }
 }
