@@ -1,3 +1,4 @@
+import { NO_ANALYTICS, hasAnalytics } from "./deploy/analytics.ts"
 import { checkEverything } from "./deploy/checks.ts"
 import type { Deployment } from "./deploy/checks.ts"
 import { deriveConfig, settingsOfClone, writeConfig } from "./deploy/config.ts"
@@ -50,7 +51,13 @@ await runScript(async () => {
 
 async function deploy(deployment: Deployment, rotatesOperatorToken: boolean): Promise<void> {
   const { id, api, name, vars, origin } = deployment
-  const base = { name, vars, accountId: api.accountId }
+  const analytics = await hasAnalytics(deployment)
+  if (!analytics) {
+    console.log(
+      `Metrics: left out, since ${NO_ANALYTICS}; the next npm run deploy after that has them.`,
+    )
+  }
+  const base = { name, vars, accountId: api.accountId, hasAnalytics: analytics }
   const { databaseIds } = await runPhase("Storage and queues", async () => {
     const { made, ...rest } = await makeResources(api, deriveConfig(base))
     return { ...rest, said: made.length > 0 ? `made ${made.join(", ")}` : "all there" }

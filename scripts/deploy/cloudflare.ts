@@ -24,7 +24,10 @@ const envelope = z.object({
   errors: z.array(z.object({ code: z.number(), message: z.string() })).nullish(),
 })
 
-/** Requests a path of the account; returns error answers too, throws a CliError without one. */
+/**
+ * Requests a path of the account, with a form or a JSON body; returns error answers too, throws a CliError
+ * without one.
+ */
 export async function call(
   api: Cloudflare,
   method: "GET" | "POST" | "PUT" | "DELETE",
@@ -34,9 +37,13 @@ export async function call(
   const base = process.env["CLOUDFLARE_API_BASE_URL"] ?? PUBLIC_API
   const response = await send(`${base}/accounts/${api.accountId}${path}`, {
     method,
-    headers: { ...api.headers, "content-type": "application/json" },
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body instanceof FormData
+      ? { headers: api.headers, body }
+      : {
+          headers: { ...api.headers, "content-type": "application/json" },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        }),
   })
   const { data } = envelope.safeParse(await response.json().catch(() => null))
   if (data?.success && response.ok) return { isOk: true, result: data.result }
@@ -57,7 +64,7 @@ export async function callOrThrow<T>(
 ): Promise<T> {
   const { method = "GET", path, body } = request
   const answer = await call(api, method, path, body)
-  if (!answer.isOk) throw refused(method, path, answer)
+  if (!answer.isOk) throw refusalOf(method, path, answer)
   return read(schema, answer.result, path)
 }
 
@@ -70,7 +77,7 @@ export async function find<T>(
   const answer = await call(api, "GET", path)
   if (answer.isOk) return read(schema, answer.result, path)
   if (NOT_FOUND_CODES.includes(answer.code ?? 0)) return null
-  throw refused("GET", path, answer)
+  throw refusalOf("GET", path, answer)
 }
 
 async function send(url: string, init: RequestInit): Promise<Response> {
@@ -90,7 +97,12 @@ function read<T>(schema: z.ZodType<T>, result: unknown, path: string): T {
   })
 }
 
-function refused(method: string, path: string, answer: ApiResult & { isOk: false }): CliError {
+/** A CliError with Cloudflare's message, and the right that the credentials lack. */
+export function refusalOf(
+  method: string,
+  path: string,
+  answer: ApiResult & { isOk: false },
+): CliError {
   const code = answer.code === null ? "" : ` [code: ${answer.code}]`
   const rights = REFUSED_CREDENTIALS.includes(answer.status) ? `.${rightsFor(path)}` : ""
   return new CliError(`Cloudflare refused ${method} ${path}: ${answer.message}${code}${rights}`)

@@ -45,7 +45,7 @@ const config = z.looseObject({
   ),
   r2_buckets: z.array(z.looseObject({ bucket_name: z.string() })),
   ratelimits: z.array(z.looseObject({ name: z.string(), namespace_id: z.string() })),
-  analytics_engine_datasets: z.array(z.looseObject({ dataset: z.string() })),
+  analytics_engine_datasets: z.array(z.looseObject({ dataset: z.string() })).default([]),
   queues: z.looseObject({
     producers: z.array(z.looseObject({ queue: z.string() })),
     consumers: z.array(
@@ -77,8 +77,9 @@ export function deriveConfig(deployment: {
   vars: WorkerVariables
   accountId?: string
   databaseIds?: Readonly<Record<string, string>>
+  hasAnalytics?: boolean
 }): Config {
-  const { name, vars, accountId, databaseIds = {} } = deployment
+  const { name, vars, accountId, databaseIds = {}, hasAnalytics = true } = deployment
   const source = readConfigOfClone()
   const domain = vars["LATHE_DOMAIN"]
   return {
@@ -109,11 +110,7 @@ export function deriveConfig(deployment: {
       // A number is all that tells the counts of a deployment from those of another.
       namespace_id: String(crc32(`${name} ${one.name}`) % NAMESPACE_IDS),
     })),
-    analytics_engine_datasets: source.analytics_engine_datasets.map((one) => ({
-      ...one,
-      // Queries name it, and a name in SQL has no hyphens.
-      dataset: renamed(one.dataset, name).replaceAll("-", "_"),
-    })),
+    analytics_engine_datasets: hasAnalytics ? datasetsFor(source, name) : [],
     queues: {
       ...source.queues,
       producers: source.queues.producers.map((queue) => ({
@@ -140,6 +137,14 @@ function databasesFor({ d1_databases: [first] }: Config, vars: WorkerVariables) 
     const { binding, database_name: name } = first
     return { ...first, binding: `${binding}_${at + 1}`, database_name: `${name}-${at + 1}` }
   })
+}
+
+/** Queries name a dataset, and a name in SQL has no hyphens. */
+function datasetsFor({ analytics_engine_datasets: datasets }: Config, name: string) {
+  return datasets.map((one) => ({
+    ...one,
+    dataset: renamed(one.dataset, name).replaceAll("-", "_"),
+  }))
 }
 
 /** Names of all queues of a configuration, each once. */

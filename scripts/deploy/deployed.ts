@@ -9,6 +9,7 @@ export type DeployedWorker = {
   secretNames: string[]
   /** Databases that it is bound to; they may be gone. */
   databaseIds: string[]
+  hasAnalytics: boolean
   /** Null where traffic is split between versions. */
   versionId: string | null
 }
@@ -17,6 +18,7 @@ const binding = z.union([
   z.object({ type: z.literal("plain_text"), name: z.string(), text: z.string() }),
   z.object({ type: z.literal("json"), name: z.string(), json: z.json() }),
   z.object({ type: z.literal("d1"), name: z.string(), id: z.string() }),
+  z.object({ type: z.literal("analytics_engine"), name: z.string() }),
   z.object({ type: z.string(), name: z.string() }).transform(() => null),
 ])
 const workerSettings = z.object({ bindings: z.array(binding) })
@@ -37,7 +39,8 @@ export async function readDeployed(api: Cloudflare, name: string): Promise<Deplo
   const [version, ...others] = list?.deployments[0]?.versions ?? []
   return {
     vars: varsOf(settings.bindings),
-    databaseIds: settings.bindings.flatMap((one) => (one && "id" in one ? one.id : [])),
+    databaseIds: settings.bindings.flatMap((one) => (one?.type === "d1" ? one.id : [])),
+    hasAnalytics: settings.bindings.some((one) => one?.type === "analytics_engine"),
     secretNames: (secrets ?? []).map((secret) => secret.name),
     versionId: version && others.length === 0 ? version.version_id : null,
   }
@@ -46,8 +49,8 @@ export async function readDeployed(api: Cloudflare, name: string): Promise<Deplo
 function varsOf(bindings: z.infer<typeof binding>[]): WorkerVariables {
   const vars: WorkerVariables = {}
   for (const one of bindings) {
-    if (one === null || "id" in one) continue
-    vars[one.name] = "text" in one ? one.text : one.json
+    if (one?.type === "plain_text") vars[one.name] = one.text
+    else if (one?.type === "json") vars[one.name] = one.json
   }
   return vars
 }

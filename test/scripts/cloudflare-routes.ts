@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite"
 import { unstable_splitSqlQuery } from "wrangler"
 import { z } from "zod"
 import type { CloudflareState, Route } from "./cloudflare-state.ts"
-import { scriptRoutes } from "./cloudflare-scripts.ts"
+import { refusal, scriptRoutes } from "./cloudflare-scripts.ts"
 
 const named = z.object({ name: z.string() })
 const newDatabase = named.extend({ primary_location_hint: z.string().optional() }).strict()
@@ -205,12 +205,6 @@ function isLacking({ lacking }: CloudflareState, right: string, call: string): b
 /** Whether a call changes something in the account; credentials of the registry end by themselves. */
 export function isChange(call: string): boolean {
   return !call.startsWith("GET ") && !call.endsWith("/credentials")
-}
-
-/** An answer as Cloudflare words its refusals. */
-export function refusal(status: number, code: number, message: string): Response {
-  const errors = [{ code, message }]
-  return Response.json({ success: false, errors, messages: [], result: null }, { status })
 }
 
 function patternOf(name: string): RegExp {

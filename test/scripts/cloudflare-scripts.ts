@@ -40,6 +40,15 @@ export const scriptRoutes: Route[] = [
       workers.map(({ name, migrationTag }) => ({ id: name, migration_tag: migrationTag })),
   ],
   [`PUT ${SCRIPT}`, upload],
+  [
+    `DELETE ${SCRIPT}`,
+    ({ state, parts }) => {
+      const worker = find(state, parts)
+      if (!worker) return notThere(10_007)
+      state.workers.splice(state.workers.indexOf(worker), 1)
+      return {}
+    },
+  ],
   [`GET ${SCRIPT}/settings`, script((worker) => ({ bindings: shownBindings(worker) }))],
   [
     `GET ${SCRIPT}/secrets`,
@@ -110,6 +119,9 @@ async function upload({ state, request, parts }: Call): Promise<unknown> {
   const text = form.get("metadata")
   if (typeof text !== "string") throw new Error("no metadata")
   const { bindings, keep_bindings: kept, migrations } = metadata.parse(JSON.parse(text))
+  if (!state.hasAnalytics && bindings.some(({ type }) => type === "analytics_engine")) {
+    return refusal(400, 10_089, "You need to enable Analytics Engine.")
+  }
   const before = find(state, parts)
   const secrets = new Map(kept.includes("secret_text") ? before?.secrets : [])
   const others: Binding[] = []
@@ -161,6 +173,11 @@ function shownBindings(worker: DeployedScript): (Binding & { namespace_id?: stri
 }
 
 function notThere(code: number): Response {
-  const errors = [{ code, message: "This Worker does not exist on your account." }]
-  return Response.json({ success: false, errors, result: null }, { status: 404 })
+  return refusal(404, code, "This Worker does not exist on your account.")
+}
+
+/** An answer as Cloudflare words its refusals. */
+export function refusal(status: number, code: number, message: string): Response {
+  const errors = [{ code, message }]
+  return Response.json({ success: false, errors, messages: [], result: null }, { status })
 }

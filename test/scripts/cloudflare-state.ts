@@ -14,6 +14,7 @@ export type CloudflareState = {
   hasSubdomain: boolean
   hasContainers: boolean
   hasR2: boolean
+  hasAnalytics: boolean
   databases: { uuid: string; name: string; sqlite: DatabaseSync; replicas?: string }[]
   /** The places that databases and buckets were to be made near, by their names. */
   places: Map<string, string | undefined>
@@ -59,6 +60,7 @@ export function makeCloudflareState(): CloudflareState {
     hasSubdomain: true,
     hasContainers: true,
     hasR2: true,
+    hasAnalytics: true,
     databases: [],
     buckets: new Map(),
     places: new Map(),

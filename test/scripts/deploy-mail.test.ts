@@ -3,7 +3,13 @@ import { tellOfMail } from "../../scripts/deploy/mail.ts"
 
 const nothing = { vars: {}, secrets: { given: {}, dropped: [] }, deployed: null }
 const key = { given: { RESEND_API_KEY: "re_key" }, dropped: [] }
-const deployed = { secretNames: ["RESEND_API_KEY"], databaseIds: [], vars: {}, versionId: null }
+const deployed = {
+  secretNames: ["RESEND_API_KEY"],
+  databaseIds: [],
+  hasAnalytics: true,
+  vars: {},
+  versionId: null,
+}
 
 test("closed sign-up needs no mail", () => {
   expect(tellOfMail(nothing)).toEqual([])

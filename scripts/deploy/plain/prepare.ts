@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { CliError } from "../../local/cli-error.ts"
 import { readDeploymentRecord, writeDeploymentRecord } from "../../local/deployment-record.ts"
+import { NO_ANALYTICS, hasAnalytics } from "../analytics.ts"
 import { checkEverything } from "../checks.ts"
 import type { Deployment } from "../checks.ts"
 import { find } from "../cloudflare.ts"
@@ -23,6 +24,12 @@ export async function prepare(environment: NodeJS.ProcessEnv, stateDir: string):
   const deployment = await checkEverything(environmentOf(environment, source), stateDir)
   refuseOtherSettings(deployment, source)
   await refuseLostDatabases(deployment)
+  if (!(await hasAnalytics(deployment))) {
+    throw new CliError(
+      `Nothing was changed: ${NO_ANALYTICS}, and wrangler.toml has a dataset. Turn it on, or deploy with ` +
+        "`npm run deploy`, which leaves the metrics out.",
+    )
+  }
 
   const { api, name, vars } = deployment
   const base = { name, vars, accountId: api.accountId }
