@@ -16,9 +16,9 @@ const SOURCES = [
 ]
 const LEFT_OUT = ["container/launcher/build/**"]
 
-/** A hash of the configuration and of all sources of a deployment. */
-export function fingerprintOf(config: Config): string {
-  const hash = createHash("sha256").update(JSON.stringify(config))
+/** A hash of the configuration, of the images' base and of all sources of a deployment. */
+export function fingerprintOf(config: Config, base: string): string {
+  const hash = createHash("sha256").update(JSON.stringify([config, base]))
   const entries = globSync(SOURCES, { cwd: CLONE, exclude: LEFT_OUT, withFileTypes: true })
   const paths = entries
     .filter((entry) => entry.isFile())

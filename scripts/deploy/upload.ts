@@ -4,11 +4,18 @@ import { CliError } from "../local/cli-error.ts"
 import { readDeploymentRecord, writeDeploymentRecord } from "../local/deployment-record.ts"
 import { refreshCredentials } from "./account.ts"
 import type { Deployment } from "./checks.ts"
+import { writeConfig } from "./config.ts"
 import type { Config } from "./config.ts"
 import { readDeployed } from "./deployed.ts"
 import { fingerprintOf } from "./fingerprint.ts"
+import { findBase } from "./images/base.ts"
+import { buildImages } from "./images/build.ts"
+import { pruneImages, readImagesInUse } from "./images/prune.ts"
 import { withSecretsFile } from "./secrets.ts"
 import { runWranglerOrThrow } from "./wrangler.ts"
+
+/** Characters of the fingerprint that tell the images of a deployment from those of others. */
+const TAG_LENGTH = 12
 
 /** Builds and deploys Worker and containers, unless the deployed version is of the same sources. */
 export async function deployWorker(
@@ -19,7 +26,8 @@ export async function deployWorker(
 ): Promise<string> {
   const { id, api, name, deployed } = deployment
   const kept = readDeploymentRecord(id)
-  const fingerprint = fingerprintOf(config)
+  const base = await findBase(kept.base)
+  const fingerprint = fingerprintOf(config, base)
   const isSame =
     kept.deployed?.fingerprint === fingerprint && kept.deployed.versionId === deployed?.versionId
   const { toSend, removed } = secrets
@@ -29,16 +37,24 @@ export async function deployWorker(
   const logPath = join(dirname(configPath), "wrangler.log")
   writeFileSync(logPath, "")
   console.log(`Building and deploying; a first time takes minutes. It is told in ${logPath}`)
+  const tag = fingerprint.slice(0, TAG_LENGTH)
+  const built = await buildImages(config, { api, base, tag, logPath })
+  writeConfig(id.stateDir, name, built)
+  const before = await readImagesInUse(await refreshCredentials(api))
   await runDeploy(configPath, toSend, logPath)
-  const versionId = (await readDeployed(await refreshCredentials(api), name))?.versionId
+  const fresh = await refreshCredentials(api)
+  const versionId = (await readDeployed(fresh, name))?.versionId
   if (!versionId) throw new CliError(`Cloudflare does not show the version; see ${logPath}`)
   const token = kept.nextOperatorToken ?? kept.operatorToken
   writeDeploymentRecord(id, {
     origin: deployment.origin,
     ...(token !== undefined && { operatorToken: token }),
     deployed: { fingerprint, versionId },
+    base,
   })
-  return `deployed version ${versionId}`
+  const pruned = await pruneImages(fresh, { config, configPath, before })
+  const said = `deployed version ${versionId}, with images on ${base}`
+  return pruned === null ? said : `${said}; ${pruned}`
 }
 
 async function runDeploy(

@@ -13,6 +13,8 @@ const deploymentRecord = z.object({
   nextOperatorToken: z.string().optional(),
   /** Hash of the sources that were deployed last from here, and their version. */
   deployed: z.object({ fingerprint: z.string(), versionId: z.string() }).optional(),
+  /** The base image of what was deployed last from here, by its digest. */
+  base: z.string().optional(),
 })
 
 export type DeploymentRecord = z.infer<typeof deploymentRecord>

@@ -24,6 +24,8 @@ export type CloudflareState = {
   /** The Worker of the deployment, which is the first. */
   readonly worker: DeployedScript | null
   applications: ({ id: string; name: string } & Record<string, unknown>)[]
+  /** Digests of the images in the registry, by `account/name:tag`. */
+  images: Map<string, string>
   /** Every call in order, ids left out, as `METHOD /path`; those that were answered with success. */
   calls: string[]
   /** Calls that this stand-in knows nothing of. */
@@ -70,6 +72,7 @@ export function makeCloudflareState(): CloudflareState {
       return this.workers[0] ?? null
     },
     applications: [],
+    images: new Map(),
     calls: [],
     unknown: [],
     failing: null,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { buffer } from "node:stream/consumers"
 import type { Operator } from "../../scripts/keys/operator.ts"
 import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
+import { answerRegistry } from "./cloudflare-registry.ts"
 import { answerApi } from "./cloudflare-routes.ts"
 import { refusal } from "./cloudflare-scripts.ts"
 import { makeCloudflareState } from "./cloudflare-state.ts"
@@ -55,6 +56,7 @@ async function answer(
 
 async function respond(state: Standing, request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
+  if (pathname.startsWith("/v2/")) return await answerRegistry(state, request, pathname)
   if (state.service && state.worker && !pathname.startsWith("/client/v4/")) {
     return await passOn(state.service, state.worker.secrets.get("OPERATOR_TOKEN"), request)
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { widely } from "../support/wide.ts"
 import { isChange } from "./cloudflare-routes.ts"
 import { startCloudflare } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
@@ -27,6 +28,11 @@ test("an account without Analytics Engine is deployed to without metrics, before
   expect(exitCode).toBe(0)
   expect(cloudflare.worker?.bindings.filter(({ name }) => name === "METRICS")).toEqual([])
   expect(cloudflare.workers).toHaveLength(1)
+})
+
+test.each(widely([], ["has them"]))("once it is turned on, the next deployment %s", async () => {
+  cloudflare.hasAnalytics = false
+  await machine.deploy()
   cloudflare.hasAnalytics = true
   const later = await machine.deploy()
   expect(later.output).not.toContain("Metrics:")

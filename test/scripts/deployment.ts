@@ -9,6 +9,11 @@ const HERE = import.meta.dirname
 const CLONE = resolve(HERE, "../..")
 const WRANGLER = join(CLONE, "node_modules/wrangler/bin/wrangler.js")
 
+const PRELOADED = [
+  import.meta.resolve("./record-words.ts"),
+  import.meta.resolve("./registry-on-loopback.ts"),
+]
+
 /** Nothing that wrangler does for itself leaves the machine, and it asks nobody. */
 const SILENT = { CI: "1", WRANGLER_HIDE_BANNER: "true", WRANGLER_SEND_METRICS: "false" }
 
@@ -41,7 +46,7 @@ export function makeMachine(cloudflare: CloudflareStandIn): Machine {
     HOME: folder,
     STATE_DIR: stateDir,
     WORDS_PATH: wordsPath,
-    NODE_OPTIONS: `--import=${import.meta.resolve("./record-words.ts")}`,
+    NODE_OPTIONS: PRELOADED.map((url) => `--import=${url}`).join(" "),
     CLOUDFLARE_API_BASE_URL: cloudflare.apiBase,
     CLOUDFLARE_API_TOKEN: cloudflare.token,
     CLOUDFLARE_ACCOUNT_ID: account?.id ?? "",
