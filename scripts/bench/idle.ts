@@ -6,7 +6,7 @@ import { isHealthy } from "../local/health.ts"
 import { freePort } from "../local/ports.ts"
 import { formatMib, formatMs } from "./figure.ts"
 import type { Figure } from "./figure.ts"
-import { listFamily, proportionalBytes, residentBytes } from "./memory.ts"
+import { listFamily, proportionalBytes, residentBytes } from "../local/processes/memory.ts"
 import type { BenchScope } from "./scope.ts"
 import { median } from "./statistics.ts"
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import type { Body } from "./caller.ts"
+import type { Body } from "../local/client/caller.ts"
 
 const MIB = 1024 ** 2
 const BLOCKS = 16

@@ -1,20 +1,19 @@
 import { EventEmitter } from "node:events"
 import { readRunnerLine } from "../local/runner-line.ts"
 import { startServiceProcess } from "../local/service-process.ts"
-import { openCaller } from "./caller.ts"
-import type { Caller } from "./caller.ts"
+import type { ServiceProcess } from "../local/service-process.ts"
+import { openCaller } from "../local/client/caller.ts"
+import type { Caller } from "../local/client/caller.ts"
 import type { BenchScope } from "./scope.ts"
 
 const EVENT_MS_MAX = 180_000
 
 /** A service that the benchmark started, and what can be observed of it. */
-export type BenchService = {
+export type BenchService = Pick<ServiceProcess, "origin" | "pid" | "onLine" | "makeKey"> & {
   /** A client with a key of an account of the plan `paid`. */
   caller: Caller
   /** A client of another account of the same plan. */
   openAccount(name: string): Promise<Caller>
-  /** Process id of the start script, the parent of workerd and the runner. */
-  pid: number
   /** When the runner logged this event of a job, in milliseconds since the epoch; waits for it. */
   whenLogged: (event: string, jobId: string) => Promise<number>
   stop(): Promise<void>
@@ -28,12 +27,15 @@ export async function startBenchService(
     runnerCapacity?: number
     /** Settings of the service. */
     settings?: Record<string, string>
+    /** The words after `node` that start another service than that of `npm start`. */
+    words?: [string, ...string[]]
   } = {},
 ): Promise<BenchService> {
-  const { stateDir, runnerCapacity } = options
+  const { stateDir, runnerCapacity, words } = options
   const service = scope.use(
     await startServiceProcess({
       ...(stateDir !== undefined && { stateDir }),
+      ...(words && { words }),
       settings: {
         ...options.settings,
         ...(runnerCapacity !== undefined && { RUNNER_CAPACITY: String(runnerCapacity) }),
@@ -49,9 +51,9 @@ export async function startBenchService(
     return caller
   }
   return {
+    ...service,
     caller: await openAccount("bench"),
     openAccount,
-    pid: service.pid,
     whenLogged,
     stop: async () => await service[Symbol.asyncDispose](),
   }

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Caller } from "./caller.ts"
+import { toolEnvironment } from "../local/environment.ts"
+import { startProgram, untilReadyLine } from "../local/program.ts"
+import { openCaller } from "../local/client/caller.ts"
+import type { Caller } from "../local/client/caller.ts"
 import { formatDifference, formatMib, formatMs, formatRatio } from "./figure.ts"
 import type { Figure } from "./figure.ts"
 import { GIB, junk } from "./junk.ts"
 import type { BenchScope } from "./scope.ts"
-import { findWorkerd, residentBytes, watchMemory } from "./memory.ts"
-import { openPlainPut } from "./plain-put-target.ts"
-import { untilFinal, uploadFile } from "./requests.ts"
+import { findWorkerd, residentBytes, watchMemory } from "../local/processes/memory.ts"
+import { PLAIN_PUT_READY, plainPutProgram } from "./plain-put.ts"
+import { untilFinal, uploadFile } from "../local/client/requests.ts"
 import { startBenchService } from "./service.ts"
 import { median, timeMs } from "./statistics.ts"
 
@@ -58,6 +61,25 @@ async function openService(scope: BenchScope): Promise<UploadTarget> {
         await untilFinal(caller, `/v1/files/${id}`, { pollMs: 100 })
         await caller.ask("DELETE", `/v1/files/${id}`)
       }
+    },
+  }
+}
+
+/** Starts a Worker that puts bodies into R2, which what stores bytes is compared with. */
+async function openPlainPut(scope: BenchScope): Promise<UploadTarget> {
+  const environment = { ...toolEnvironment(), STATE_DIR: await scope.makeFolder() }
+  const program = scope.use(startProgram({ words: [plainPutProgram], environment }))
+  const line = await untilReadyLine(program, new RegExp(`^${PLAIN_PUT_READY}`))
+  const caller = openCaller(line.slice(PLAIN_PUT_READY.length))
+  scope.defer(() => caller.close())
+  return {
+    caller,
+    workerdPid: findWorkerd(program.pid),
+    pingPath: "/",
+    async store(sizeBytes) {
+      const path = `/${crypto.randomUUID()}`
+      await caller.ask("PUT", path, { type: "application/octet-stream", ...junk(sizeBytes) })
+      return async () => void (await caller.ask("DELETE", path))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, it } from "vitest"
 import { z } from "zod"
-import { submitCommand, untilSuccess } from "../../scripts/bench/requests.ts"
+import { submitCommand, untilSuccess } from "../../scripts/local/client/requests.ts"
 import { startImageService } from "../../scripts/image/service.ts"
 
 const IDLE_SECONDS = 10

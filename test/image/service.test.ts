@@ -8,14 +8,20 @@ import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import type { Caller } from "../../scripts/bench/caller.ts"
-import { makeMedia, readMedia, runBare, SMALL_MEDIA, tools } from "../../scripts/bench/media.ts"
+import type { Caller } from "../../scripts/local/client/caller.ts"
+import {
+  makeMedia,
+  readMedia,
+  runBare,
+  SMALL_MEDIA,
+  tools,
+} from "../../scripts/local/client/media.ts"
 import {
   submitCommand,
   untilFinal,
   untilSuccess,
   uploadFile,
-} from "../../scripts/bench/requests.ts"
+} from "../../scripts/local/client/requests.ts"
 import { docker, runContainer, runScriptIn } from "../../scripts/image/docker.ts"
 import { startImageService } from "../../scripts/image/service.ts"
 import type { ImageService } from "../../scripts/image/service.ts"

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { tools } from "../../scripts/bench/media.ts"
+import { tools } from "../../scripts/local/client/media.ts"
 import type { Shape } from "./shape.ts"
 
 const LEADING = "-v error -nostdin -y".split(" ")

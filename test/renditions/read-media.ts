@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { buffer, text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { tools } from "../../scripts/bench/media.ts"
+import { tools } from "../../scripts/local/client/media.ts"
 
 const seconds = z.coerce.number()
 

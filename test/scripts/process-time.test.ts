@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { expect, it } from "vitest"
-import { cpuTimeOf, familyTimeMs } from "../../scripts/bench/process-time.ts"
+import { cpuTimeOf, familyTimeMs } from "../../scripts/local/processes/process-time.ts"
 
 /** A process that ends once it has used so much of a processor, however long that takes. */
 const BUSY_MS = 100

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { makeMedia } from "../../scripts/bench/media.ts"
+import { makeMedia } from "../../scripts/local/client/media.ts"
 import { rclone } from "../../scripts/setup/rclone.ts"
 import { ensureSteps } from "../../scripts/setup/step.ts"
 import { makeSound } from "../support/site/sound.ts"

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { z } from "zod"
-import { makeMedia, runBare, tools } from "../../scripts/bench/media.ts"
+import { makeMedia, runBare, tools } from "../../scripts/local/client/media.ts"
 import { openSoundStage } from "./sound-stage.ts"
 import type { SoundStage } from "./sound-stage.ts"
 

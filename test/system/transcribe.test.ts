@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
-import { makeMedia, runBare, tools } from "../../scripts/bench/media.ts"
+import { makeMedia, runBare, tools } from "../../scripts/local/client/media.ts"
 import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 import { GREETING, speak, whyNoSpeech } from "../support/speech.ts"
 import { wordErrorRate } from "../support/word-error-rate.ts"

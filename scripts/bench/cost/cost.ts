@@ -1,18 +1,14 @@
-import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
 import pWaitFor from "p-wait-for"
 import { z } from "zod"
 import { parseJson } from "../../local/parse-json.ts"
-import { startLoopbackServer } from "../../local/loopback-server.ts"
 import { formatTable } from "../../local/table.ts"
-import { openCaller } from "../caller.ts"
-import type { Caller } from "../caller.ts"
 import { countsSince } from "../counted/counts.ts"
-import { startCountedService } from "../counted/service.ts"
+import { startCountedService, startReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
 import type { Figure } from "../figure.ts"
-import { findRunner, findWorkerd } from "../memory.ts"
-import { cpuTimeOf, familyTimeMs, watchTimes } from "../process-time.ts"
+import { findRunner, findWorkerd } from "../../local/processes/memory.ts"
+import { cpuTimeOf, familyTimeMs, watchTimes } from "../../local/processes/process-time.ts"
 import type { BenchScope } from "../scope.ts"
 import { makeCases, openPage } from "./cases.ts"
 import type { CostCase } from "./cases.ts"
@@ -30,20 +26,18 @@ const line = z.object({ time: z.iso.datetime(), event: z.string(), task_id: z.st
 /** What a thousand jobs of each kind would cost, from the operations of some that are done one by one. */
 export async function benchCost(scope: BenchScope): Promise<Figure[]> {
   const page = await openPage(scope)
-  const receiver = await openReceiver(scope)
+  const receiver = await startReceiver(scope)
   const service = await startCountedService(scope, {
     ALLOWED_PRIVATE_HOSTS: `127.0.0.1,${page.host}`,
     PAID_REQUESTS_PER_MINUTE: "100000",
     // A minute's sweep is not of any job.
     SWEEP_SECONDS: "3600",
   })
-  const caller = openCaller(service.origin, { "x-api-key": await service.makeKey("cost", "paid") })
-  scope.defer(() => caller.close())
   const runs = watchRuns(service)
   const rows: string[][] = []
-  for (const each of await makeCases(caller, await scope.makeFolder(), page.url)) {
+  for (const each of await makeCases(service.caller, await scope.makeFolder(), page.url)) {
     console.error(`${each.name} ...`)
-    rows.push(rowOf(each.name, await measure(each, { service, caller, receiver, runs })))
+    rows.push(rowOf(each.name, await measure(each, { service, receiver, runs })))
   }
   console.log(formatTable([HEADINGS, ...rows]))
   return []
@@ -51,19 +45,15 @@ export async function benchCost(scope: BenchScope): Promise<Figure[]> {
 
 type Measured = {
   service: CountedService
-  caller: Caller
-  receiver: { url: string; received: () => number }
+  receiver: Awaited<ReturnType<typeof startReceiver>>
   runs: { tasks: number; ms: number }
 }
 
-async function measure(
-  each: CostCase,
-  { service, caller, receiver, runs }: Measured,
-): Promise<Taken> {
+async function measure(each: CostCase, { service, receiver, runs }: Measured): Promise<Taken> {
   async function doJobs(times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       const known = receiver.received()
-      await each.send(caller, receiver.url)
+      await each.send(service.caller, receiver.url)
       if (!each.hasWebhook) continue
       await pWaitFor(() => receiver.received() > known, { interval: 5, timeout: JOB_MS_MAX })
     }
@@ -110,28 +100,6 @@ function watchRuns(service: CountedService): { tasks: number; ms: number } {
     runs.ms += at - (acceptedAt.get(data.task_id) ?? at)
   })
   return runs
-}
-
-/** Counts webhooks, which have to tell of jobs that ended well. */
-async function openReceiver(scope: BenchScope): Promise<Measured["receiver"]> {
-  const ids = new Set<string>()
-  let failure: string | null = null
-  const server = scope.use(
-    await startLoopbackServer((request, response) => {
-      response.end()
-      void text(request).then((body) => {
-        if (body.includes('"status":"failed"')) failure = body
-        ids.add(String(request.headers["webhook-id"]))
-      })
-    }),
-  )
-  return {
-    url: `${server.origin}/hook`,
-    received() {
-      if (failure !== null) throw new Error(`a job failed: ${failure}`)
-      return ids.size
-    },
-  }
 }
 
 const HEADINGS = [

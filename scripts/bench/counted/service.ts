@@ -1,35 +1,59 @@
 import { execFile } from "node:child_process"
+import { text } from "node:stream/consumers"
 import { promisify } from "node:util"
 import { z } from "zod"
-import { startServiceProcess } from "../../local/service-process.ts"
-import type { ServiceProcess } from "../../local/service-process.ts"
+import { startLoopbackServer } from "../../local/loopback-server.ts"
 import { ensureBuilt } from "../../setup/build.ts"
 import type { BenchScope } from "../scope.ts"
+import { startBenchService } from "../service.ts"
+import type { BenchService } from "../service.ts"
 import { COUNTS_PATH } from "./counts.ts"
 import type { Counts } from "./counts.ts"
 
 const counted = z.record(z.string(), z.number())
 
-export type CountedService = ServiceProcess & {
+export type CountedService = BenchService & {
   /** What it has counted since it started. */
   counts(): Promise<Counts>
 }
 
 /** Starts a service that is that of `npm start`, and counts what it does. */
 export async function startCountedService(
-  scope: Pick<BenchScope, "makeFolder" | "use" | "signal">,
+  scope: BenchScope,
   settings: Record<string, string>,
 ): Promise<CountedService> {
   ensureBuilt()
   const folder = await scope.makeFolder()
   await promisify(execFile)(process.execPath, ["scripts/bench/counted/build.ts", folder])
   const words: [string, ...string[]] = ["scripts/bench/counted/serve.ts", folder]
-  const service = scope.use(await startServiceProcess({ words, settings, signal: scope.signal }))
+  const service = await startBenchService(scope, { words, settings })
   return {
     ...service,
     async counts() {
       const answer = await fetch(new URL(COUNTS_PATH, service.origin))
       return counted.parse(await answer.json())
+    },
+  }
+}
+
+/** A receiver of webhooks on loopback, which counts those that differ; throws where a job failed. */
+export async function startReceiver(scope: BenchScope) {
+  const ids = new Set<string>()
+  let failure: string | null = null
+  const server = scope.use(
+    await startLoopbackServer((request, response) => {
+      response.end()
+      void text(request).then((body) => {
+        if (body.includes('"status":"failed"')) failure = body
+        ids.add(String(request.headers["webhook-id"]))
+      })
+    }),
+  )
+  return {
+    url: `${server.origin}/hook`,
+    received(): number {
+      if (failure !== null) throw new Error(`a job failed: ${failure}`)
+      return ids.size
     },
   }
 }

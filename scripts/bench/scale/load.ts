@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import pMap from "p-map"
 import { z } from "zod"
-import { startLoopbackServer } from "../../local/loopback-server.ts"
-import { fileBody, jsonBody, openCaller } from "../caller.ts"
-import type { Answer, Caller } from "../caller.ts"
+import { fileBody, jsonBody, openCaller } from "../../local/client/caller.ts"
+import type { Answer, Caller } from "../../local/client/caller.ts"
 
 /** Of ten jobs four are uploads with their probe and six are commands, of which two have a webhook. */
 const TURNS = 10
@@ -143,19 +142,4 @@ async function command(
 function idOf({ text }: Answer): string {
   const { id, command_id: commandId } = made.parse(JSON.parse(text))
   return id ?? commandId ?? ""
-}
-
-/** A receiver of webhooks on loopback, which counts those that differ. */
-export async function startReceiver() {
-  const ids = new Set<string>()
-  const server = await startLoopbackServer((request, response) => {
-    request.resume()
-    ids.add(String(request.headers["webhook-id"]))
-    response.end()
-  })
-  return {
-    url: `${server.origin}/hook`,
-    received: () => ids.size,
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  }
 }

@@ -3,16 +3,16 @@ import pMap from "p-map"
 import { formatTable } from "../../local/table.ts"
 import { countsSince } from "../counted/counts.ts"
 import type { Counts } from "../counted/counts.ts"
-import { startCountedService } from "../counted/service.ts"
+import { startCountedService, startReceiver } from "../counted/service.ts"
 import type { CountedService } from "../counted/service.ts"
 import type { Figure } from "../figure.ts"
 import { formatMib, formatMs } from "../figure.ts"
-import { findWorkerd, residentBytes, watchMemory } from "../memory.ts"
-import { cpuTimeOf } from "../process-time.ts"
+import { findWorkerd, residentBytes, watchMemory } from "../../local/processes/memory.ts"
+import { cpuTimeOf } from "../../local/processes/process-time.ts"
 import type { BenchScope } from "../scope.ts"
 import { quantile } from "../statistics.ts"
 import { reckonLimits } from "./limits.ts"
-import { openLoad, startReceiver } from "./load.ts"
+import { openLoad } from "./load.ts"
 import type { LoadFacts } from "./load.ts"
 import { startPretendedRunner } from "./runner.ts"
 
@@ -53,10 +53,10 @@ export async function benchScale(scope: BenchScope, options: ScaleOptions): Prom
 
 /** Starts a service that counts, has the jobs made, and waits until all are over. */
 export async function runScale(
-  scope: Pick<BenchScope, "makeFolder" | "use" | "defer" | "signal">,
+  scope: BenchScope,
   { accounts, rate, seconds }: ScaleOptions,
 ): Promise<ScaleRun> {
-  const receiver = scope.use(await startReceiver())
+  const receiver = await startReceiver(scope)
   const slots = (rate / 60) * (MEAN_WORK_MS / 1000) * 2 + SLOTS_MIN
   const notes: ((jobId: string) => void)[] = []
   const runner = scope.use(
