@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { findLayoutProblems, LAYOUT_LIMITS } from "./check/layout.ts"
 import { findLockProblems } from "./check/lock-file.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
 import { runTool } from "./local/run-tool.ts"
@@ -10,6 +11,7 @@ type Check = { name: string; run: () => Outcome | Promise<Outcome> }
 
 const checks: Check[] = [
   { name: "lock file", run: checkLockFile },
+  { name: "layout", run: checkLayout },
   { name: "format", run: () => runTool("oxfmt", ["--check"]) },
   { name: "lint and import rules", run: () => runTool("oxlint", []) },
   { name: "types of runner and scripts", run: () => runTool("tsc", []) },
@@ -47,6 +49,11 @@ function checkLockFile(): Outcome {
   const advice =
     "`npm install` updates package-lock.json; docs/decisions/0002-lock-file.md says more."
   return { isOk: problems.length === 0, output: [...problems, advice].join("\n") }
+}
+
+function checkLayout(): Outcome {
+  const problems = findLayoutProblems(process.cwd(), LAYOUT_LIMITS)
+  return { isOk: problems.length === 0, output: problems.join("\n") }
 }
 
 function readJson(path: string): unknown {
