@@ -18,9 +18,9 @@ const jobMessage: z.ZodType<JobMessage> = z.object({
       pool: z.string(),
       priority: z.number(),
       blocked: z.boolean(),
-      weight: z.number().optional(),
-      jobWeight: z.number().optional(),
-      createdAt: z.number().optional(),
+      weight: z.number(),
+      jobWeight: z.number(),
+      createdAt: z.number(),
     }),
   ),
 })

@@ -29,11 +29,10 @@ export type TaskMessage = {
   priority: number
   /** Whether an input of it is still on its way. */
   blocked: boolean
-  /** Its share of the work of its job, and that of all tasks of it; 1 in earlier versions' messages. */
-  weight?: number | undefined
-  jobWeight?: number | undefined
-  /** When it was created; messages of earlier versions do not say so. */
-  createdAt?: number | undefined
+  /** Its share of the work of its job, and that of all tasks of the job. */
+  weight: number
+  jobWeight: number
+  createdAt: number
 }
 
 /** A runner's sign of life for one run of a task. */

@@ -18,7 +18,7 @@ export type RunPhase =
 export type RunStatus = {
   taskId: string
   jobId: string
-  /** The request that made the job; null for one of an earlier version. */
+  /** The request that made the job. */
   requestId: string | null
   fence: number
   state: "running" | "done"

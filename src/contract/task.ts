@@ -48,7 +48,7 @@ export const taskOrder = z.object({
   job_id: z.uuid(),
   /** Whose task it is, so that what stays warm between tasks is shared by no two accounts. */
   account_id: z.string().optional(),
-  /** The request that made the job, by which logs of all parts name it; jobs of earlier versions have none. */
+  /** The request that made the job, by which logs of all parts name it. */
   request_id: z.string().optional(),
   fence: z.int().positive(),
   slot: z.string(),

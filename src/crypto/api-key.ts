@@ -24,7 +24,7 @@ export async function makeOwnKey(secret: string): Promise<string> {
 
 /**
  * Whether a text that has the shape of a key bears the mark of this service: it was made here, if it
- * counts or not. Keys that were made before there were marks bear none.
+ * counts or not. Keys that were made under another secret bear another mark.
  */
 export async function isOwnKey(secret: string, key: string): Promise<boolean> {
   const random = key.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH)

@@ -41,7 +41,8 @@ describe("a task for a container", () => {
     const object = env.DISPATCHER.getByName(crypto.randomUUID())
     return runInDurableObject(object, (_, { storage }) => {
       const queue = openTaskQueue(storage.sql)
-      const made = newTask({ id: taskId, jobId, pool: "media", priority: 50, blocked: false })
+      const planned = { id: taskId, jobId, pool: "media", priority: 50, weight: 1, jobWeight: 1 }
+      const made = newTask({ ...planned, blocked: false, createdAt: Date.now() })
       const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
       queue.add([task])
       return work(queue, task)

@@ -18,7 +18,8 @@ const MINUTE_MS = 60_000
 /** The row of a task, and those of indices that tell its state. */
 const INDEXED_ROWS_MAX = 3
 
-const message = { id: "t", jobId: "j", pool: "media", priority: 50, blocked: false }
+const planned = { id: "t", jobId: "j", pool: "media", priority: 50, weight: 1, jobWeight: 1 }
+const message = { ...planned, blocked: false, createdAt: 0 }
 
 it("a task that is posted is known to its object alone, and starts again where that is lost", async () => {
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {

@@ -17,7 +17,15 @@ export async function makeQueuedJob(accountId: string, changes: { agoMs?: number
     files: [],
   })
   const taskId = made.task.id
-  const message = { id: taskId, jobId, pool: "media", priority: 50, createdAt: facts.now }
+  const weights = { weight: 1, jobWeight: 1 }
+  const message = {
+    id: taskId,
+    jobId,
+    pool: "media",
+    priority: 50,
+    createdAt: facts.now,
+    ...weights,
+  }
   return { jobId, taskId, message }
 }
 

@@ -18,15 +18,8 @@ const WITHOUT_SLOT = {
 } as const
 
 /** A task of a job that was just accepted. */
-export function newTask({
-  blocked,
-  createdAt: waitsSince = Date.now(),
-  weight = 1,
-  jobWeight = weight,
-  ...task
-}: TaskMessage): QueuedTask {
-  const state = blocked ? "blocked" : "ready"
-  return { ...task, ...WITHOUT_SLOT, state, weight, jobWeight, waitsSince }
+export function newTask({ blocked, createdAt: waitsSince, ...task }: TaskMessage): QueuedTask {
+  return { ...task, ...WITHOUT_SLOT, state: blocked ? "blocked" : "ready", waitsSince }
 }
 
 /**

@@ -91,7 +91,7 @@ export async function acceptJob(
   const { id: jobId, priority } = draft.job
   const jobWeight = draft.tasks.reduce((sum, { task }) => sum + (task.weight ?? 1), 0)
   const tasks = draft.tasks.map(({ task, pool, blocked }) => {
-    const { id, weight, createdAt } = task
+    const { id, weight = 1, createdAt } = task
     return { id, jobId, pool, priority, weight, jobWeight, blocked, createdAt }
   })
   ctx.waitUntil(queueJob(env, { accountId, tasks }))

@@ -61,7 +61,8 @@ it("a fetch whose cookies were encrypted under another secret fails before any r
   await createJob(databaseOf(env, accountId), await sealDraft(OTHER_SECRET, draft))
   const { id: jobId } = draft.job
   const tasks = draft.tasks.map(({ task, pool, blocked }) => {
-    return { id: task.id, jobId, pool, blocked, priority: task.priority }
+    const { id, priority, createdAt } = task
+    return { id, jobId, pool, blocked, priority, createdAt, weight: 1, jobWeight: 1 }
   })
   await dispatcherOf(env, accountId).accept(accountId, tasks)
   expect(await untilOver(caller, jobId)).toBe("secrets_lost")
