@@ -4,5 +4,5 @@ import { ensureSetUp } from "./setup.ts"
 
 await runScript(async () => {
   await ensureSetUp()
-  await runWideTests(["test/scripts/deploy", "test/scripts/plain-deploy"])
+  await runWideTests(["test/scripts/deploy/"])
 })

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { widely } from "../support/wide.ts"
+import { widely } from "../../support/wide.ts"
 import { EVERYTHING, startCloudflare, tablesOf, varsOf, whatIsThere } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
 import { isChange } from "./cloudflare-routes.ts"

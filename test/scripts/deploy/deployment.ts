@@ -6,7 +6,7 @@ import { join, resolve } from "node:path"
 import type { CloudflareStandIn } from "./cloudflare.ts"
 
 const HERE = import.meta.dirname
-const CLONE = resolve(HERE, "../..")
+const CLONE = resolve(HERE, "../../..")
 const WRANGLER = join(CLONE, "node_modules/wrangler/bin/wrangler.js")
 
 const PRELOADED = [

@@ -7,7 +7,7 @@ import {
   recordedNames,
   readDeploymentRecord,
   writeDeploymentRecord,
-} from "../../scripts/local/deployment-record.ts"
+} from "../../../scripts/local/deployment-record.ts"
 
 const ORIGIN = "https://lathe.acme.workers.dev"
 

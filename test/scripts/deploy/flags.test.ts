@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { parseFlags } from "../../scripts/deploy/flags.ts"
+import { parseFlags } from "../../../scripts/deploy/flags.ts"
 
 test("flags are understood", () => {
   expect(parseFlags([])).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { tellOfMail } from "../../scripts/deploy/mail.ts"
+import { tellOfMail } from "../../../scripts/deploy/mail.ts"
 
 const nothing = { vars: {}, secrets: { given: {}, dropped: [] }, deployed: null }
 const key = { given: { RESEND_API_KEY: "re_key" }, dropped: [] }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { mergeSettings, readWanted } from "../../scripts/deploy/settings.ts"
+import { mergeSettings, readWanted } from "../../../scripts/deploy/settings.ts"
 
 test("what only a runner on one machine needs, and secrets, are not deployed", () => {
   const { values } = readWanted({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { findCause } from "../../scripts/deploy/live-check/causes.ts"
-import type { FailedStep } from "../../scripts/deploy/live-check/causes.ts"
-import type { RunnerHealth } from "../../src/contract/runner-health.ts"
+import { findCause } from "../../../scripts/deploy/live-check/causes.ts"
+import type { FailedStep } from "../../../scripts/deploy/live-check/causes.ts"
+import type { RunnerHealth } from "../../../src/contract/runner-health.ts"
 
 const RUNNER: RunnerHealth = {
   sandbox: { ok: true, supported: true, problem: null, loss: null, network_problem: null },

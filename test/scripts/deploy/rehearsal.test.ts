@@ -14,7 +14,7 @@ import { join, resolve } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 
 // Each run starts wrangler twice.
-const CLONE = resolve(import.meta.dirname, "../..")
+const CLONE = resolve(import.meta.dirname, "../../..")
 const COPIED = [
   "container",
   "migrations",

@@ -3,7 +3,7 @@ import {
   findWranglerCommand,
   readCommand,
   readPs,
-} from "../../scripts/deploy/plain/command-line.ts"
+} from "../../../scripts/deploy/plain/command-line.ts"
 
 test.each([
   ["deploy", "deploy"],

@@ -3,8 +3,8 @@ import {
   describeRunner,
   noteRunners,
   operatorHealth,
-} from "../../scripts/deploy/live-check/operator-health.ts"
-import type { SeenRunners } from "../../scripts/deploy/live-check/operator-health.ts"
+} from "../../../scripts/deploy/live-check/operator-health.ts"
+import type { SeenRunners } from "../../../scripts/deploy/live-check/operator-health.ts"
 
 const RUNNER = {
   ffmpeg: "7.1.5",

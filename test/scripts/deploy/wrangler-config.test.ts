@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { unstable_readConfig } from "wrangler"
 import { z } from "zod"
-import { deriveConfig, queuesOf } from "../../scripts/deploy/config.ts"
-import type { Config } from "../../scripts/deploy/config.ts"
-import { POOLS, instancesMax } from "../../src/runner/pools.ts"
-import { settings } from "../../src/settings.ts"
+import { deriveConfig, queuesOf } from "../../../scripts/deploy/config.ts"
+import type { Config } from "../../../scripts/deploy/config.ts"
+import { POOLS, instancesMax } from "../../../src/runner/pools.ts"
+import { settings } from "../../../src/settings.ts"
 
 const config = z.object({
   vars: z.record(z.string(), z.coerce.number()),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { widely } from "../support/wide.ts"
+import { widely } from "../../support/wide.ts"
 import { isChange } from "./cloudflare-routes.ts"
 import { startCloudflare } from "./cloudflare.ts"
 import type { CloudflareStandIn } from "./cloudflare.ts"
