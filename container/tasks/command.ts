@@ -1,3 +1,5 @@
+import { readCommand } from "../../src/contract/command-line.ts"
+import { describeEndless, findEndless } from "../../src/contract/endless.ts"
 import { substitute, commandTask } from "../../src/contract/tasks/command.ts"
 import type { TaskInput, TaskOutput } from "../../src/contract/task.ts"
 import type { CommandResult, CommandWork } from "../../src/contract/tasks/command.ts"
@@ -69,7 +71,8 @@ async function runCommands(
       onStderrLine: (line) => toolLog.read(line),
     })
     if (failed === "time limit") {
-      return callerFailure("time_limit", atCommand(position, clock.describeLimit()))
+      const message = clock.describeLimit() + describeEndless(findEndless(readCommand(argv)))
+      return callerFailure("time_limit", atCommand(position, message))
     }
     if (failed) return failed
   }

@@ -12,6 +12,9 @@ const FILTER_OPTIONS = new Set("vf af filter filter_complex lavfi".split(" "))
 const DROPPING_FILTER =
   /(?:^|[[\];,\s])(a?select|a?trim|silenceremove|mpdecimate|thumbnail|decimate|blackframe)\b/
 
+/** A filter fps that makes no frame. */
+const NO_RATE = /\bfps=(?:fps=)?(?:-|0(?![.\d]))/
+
 /** Muxers that write texts and figures about media. */
 const TEXT_MUXERS = new Set(
   "ass crc ffmetadata framecrc framehash framemd5 hash lrc md5 microdvd scc srt streamhash sup ttml webvtt".split(
@@ -81,8 +84,9 @@ function explainEmptiness(run: FinishedRun, outputName: string): string {
   if (late) return describeLateSeek(late, lengths)
   if (output && lastValue(output, "f") === "null") return "-f null writes no file"
   const limit = output ? findZeroLimit(output) : null
-  if (limit !== null) return `${limit} leaves nothing of it`
+  if (limit !== null) return `${limit} leaves nothing of it; write a larger number, or leave it out`
   const filters = filtersOf(command)
+  if (NO_RATE.test(filters)) return "write more than 0 frames a second in the filter fps, as fps=25"
   const dropping = DROPPING_FILTER.exec(filters)?.[1]
   if (dropping !== undefined) return `the filter "${dropping}" may have let nothing through`
   if (filters !== "") return "check what its filters let through, and -ss, -t, -to and -frames"

@@ -1,4 +1,7 @@
+import { readCommand } from "../../src/contract/command-line.ts"
+import type { ReadCommand } from "../../src/contract/command-line.ts"
 import { callerFailure } from "../failures.ts"
+import type { FailureCode } from "../../src/contract/failure.ts"
 import type { TaskFailure } from "../failures.ts"
 import { EXPLAIN_RULES } from "./rules/order.ts"
 import type { ExplainRule } from "./rules/rule.ts"
@@ -23,6 +26,7 @@ export const NOISE = [
   /^\[libx26[45]\] (?:using |profile |264 - |frame |mb |8x8 |coded |i\d+ |ref |kb\/s|Weighted|consecutive)/,
   /^x265 \[info\]/,
   /Application has requested \d+ threads/,
+  /No bit rate set\. Defaulting to/,
 ]
 
 /** Words of lines that report an error. */
@@ -45,20 +49,22 @@ export function atCommand({ number, total }: CommandPosition, sentence: string):
 
 /**
  * Explains why ffmpeg failed: by the first rule that matches its stderr, else by its last error
- * line. The explanation contains no paths of the machine.
+ * line. The explanation contains no paths of the machine. `argv` are the words of the command, by which
+ * rules say what to write instead.
  */
 export function explain(run: {
+  argv: readonly string[]
   stderr: string
   exitCode: number | null
   workspace: string
   position: CommandPosition
 }): TaskFailure {
   const lines = cleanLines(run.stderr, run.workspace)
-  const found = findRule(lines)
+  const found = findRule(lines, readCommand(run.argv))
   const shown = selectErrorLines(lines)
   const said = found?.sentence ?? describeLastLine(shown, run.exitCode)
   const sentence =
-    found?.rule.code === "stream_not_found" ? said + describeStreams(run.stderr) : said
+    found !== null && ABOUT_STREAMS.has(found.rule.code) ? said + describeStreams(run.stderr) : said
   const failed = callerFailure(
     found?.rule.code ?? "command_failed",
     atCommand(run.position, sentence),
@@ -67,6 +73,8 @@ export function explain(run: {
   return { ...failed, blame: found?.rule.blame ?? failed.blame }
 }
 
+/** Codes of failures whose sentence lists the streams of the inputs. */
+const ABOUT_STREAMS = new Set<FailureCode>(["stream_not_found", "no_output"])
 const STREAMS_MAX = 12
 const STREAM = /^ {2}Stream #(\d+:\d+)\S*: (Video|Audio|Subtitle|Data|Attachment): (\w+)/
 
@@ -81,16 +89,23 @@ function describeStreams(stderr: string): string {
   return found.length === 0 ? "" : ` The inputs have ${found.slice(0, STREAMS_MAX).join(", ")}.`
 }
 
-function findRule(lines: readonly string[]) {
+function findRule(lines: readonly string[], command: ReadCommand) {
   for (const rule of EXPLAIN_RULES) {
-    const sentence = applyRule(rule, lines)
+    const sentence = applyRule(rule, lines, command)
     if (sentence !== null) return { rule, sentence }
   }
   return null
 }
 
-/** The sentence of a rule for the lines of a tool; null where it does not match. */
-export function applyRule(rule: ExplainRule, lines: readonly string[]): string | null {
+/** A tool that has no command of its caller's. */
+const NO_COMMAND: ReadCommand = { files: [], trailing: [], lacking: null }
+
+/** The sentence of a rule for the lines of a tool that did a command; null where it does not match. */
+export function applyRule(
+  rule: ExplainRule,
+  lines: readonly string[],
+  command: ReadCommand = NO_COMMAND,
+): string | null {
   let laterAt = 0
   for (const [index, line] of lines.entries()) {
     const match = rule.pattern.exec(line)
@@ -102,7 +117,7 @@ export function applyRule(rule: ExplainRule, lines: readonly string[]): string |
     const picked = groups && rule.pick ? rule.pick(groups) : groups
     if (!picked) continue
     const [first = "", second = "", third = ""] = picked.map(shorten)
-    return rule.sentence(first, second, third)
+    return rule.sentence(first, second, third, command)
   }
   return null
 }
@@ -118,8 +133,12 @@ function findFrom(start: number, lines: readonly string[], pattern: RegExp): num
   return at
 }
 
+/** Lines that only say that something failed, which other lines say better. */
+const FOLLOWING =
+  /^Conversion failed!$|^Error opening (?:in|out)put file|Terminating thread with|Task finished with|Nothing was written into|Could not open encoder before EOF|Error initializing output stream|Error parsing global options/
+
 function describeLastLine(lines: readonly string[], exitCode: number | null): string {
-  const line = lines.findLast((each) => each !== "Conversion failed!")
+  const line = lines.findLast((each) => !FOLLOWING.test(each)) ?? lines.at(-1)
   if (line === undefined) return `ffmpeg failed without a word (exit code ${exitCode ?? "none"}).`
   return `ffmpeg failed: ${shorten(line).replace(/[.!]$/, "")}.`
 }

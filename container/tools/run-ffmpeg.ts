@@ -158,7 +158,7 @@ async function findListInput(
 /** What the end of a process means; `oomKills` is the machine's count before its start. */
 function interpretEnd(
   { taskSandbox, workspace }: FfmpegContext,
-  { position }: Command,
+  { argv, position }: Command,
   end: ProcessEnd,
   oomKills: number,
 ): TaskFailure | null {
@@ -174,7 +174,9 @@ function interpretEnd(
   if (end.wasDiskFull) throw new RunnerError("disk_full", "There was no space left on the disk.")
   const isPartial = isOutOfMemory || MISSING_LIST_FILE.test(stderr)
   if (exitCode === 0 && !isPartial) return null
-  if (signal === null || limit) return explain({ stderr, exitCode, workspace, position })
+  if (signal === null || limit) {
+    return explain({ argv, stderr, exitCode, workspace, position })
+  }
   const wasOomKilled = signal === "SIGKILL" && readOomKills() > oomKills
   return explainSignal(position, signal, wasOomKilled)
 }

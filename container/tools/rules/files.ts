@@ -1,4 +1,15 @@
+import { lastValue } from "../../../src/contract/command-line.ts"
+import type { ReadCommand } from "../../../src/contract/command-line.ts"
 import type { ExplainRule } from "./rule.ts"
+
+/** The sentence of an input that cannot be read as what it is, or as what the command says of it. */
+function describeDamaged(name: string, { files }: ReadCommand): string {
+  const input = files.find(({ kind, word }) => kind === "input" && word === name)
+  const format = input ? lastValue(input, "f") : null
+  return format === null
+    ? `"${name}" is damaged, or not a media file that can be read.`
+    : `"${name}" cannot be read as ${format}: leave -f ${format} out, unless the file is damaged.`
+}
 
 /** Rules for files that cannot be opened or decoded. */
 export const FILE_RULES: readonly ExplainRule[] = [
@@ -38,12 +49,12 @@ export const FILE_RULES: readonly ExplainRule[] = [
     code: "invalid_input",
     pattern: /Error opening input file (.+?)\.?$/,
     next: /^Error opening input files: Invalid data found/,
-    sentence: (name) => `"${name}" is damaged, or not a media file that can be read.`,
+    sentence: (name, _, __, command) => describeDamaged(name, command),
   },
   {
     code: "invalid_input",
     pattern: /^(?!\[)(?!Error )(.+?): Invalid data found when processing input$/,
-    sentence: (name) => `"${name}" is damaged, or not a media file that can be read.`,
+    sentence: (name, _, __, command) => describeDamaged(name, command),
   },
   {
     code: "invalid_input",

@@ -46,7 +46,7 @@ test.for([
   ["-i in_1 -c copy out.webm", "invalid_option", "Only VP8"],
   ["-i in_1 -f image2 many.png -c copy out_1", "invalid_option", '"many.png" is one name'],
   ["-loglevel foo -i in_1 out_1", "invalid_option", '"-loglevel" does not take "foo"'],
-  ["-i in_1 -vf drawtext=text=a:textfile=in_2.mp4 out_1", "filter_error", "Both text and text"],
+  ["-i in_1 -vf drawtext=text=a:textfile=in_2.mp4 out_1", "filter_error", "a text and a file"],
   [
     "-f lavfi -i color=d=1 -filter_complex [0:a]volume=2[a] -map [a] out_1",
     "stream_not_found",

@@ -156,7 +156,8 @@ describe("a command", () => {
     expect(report).toMatchObject({
       failure: {
         code: "encoder_not_found",
-        message: 'Command 2 of 2: There is no encoder "nosuch".',
+        message:
+          'Command 2 of 2: There is no encoder "nosuch": write one that there is, as libx264, libvpx-vp9, aac or libopus.',
         lines: expect.arrayContaining([expect.stringContaining("Unknown encoder 'nosuch'")]),
       },
     })

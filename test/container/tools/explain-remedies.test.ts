@@ -5,7 +5,7 @@ import { explain } from "../../../container/tools/explain.ts"
 const REMEDIES: [code: string, sentence: string, lines: string[]][] = [
   [
     "stream_not_found",
-    'The map "0:s" matches no stream of the inputs. The inputs have 0:0 (video, h264), 0:1 (audio, aac).',
+    'The map "0:s" matches no stream of the inputs: map one that there is, or end the map with ? where it may be missing. The inputs have 0:0 (video, h264), 0:1 (audio, aac).',
     [
       "Input #0, mov,mp4,m4a,3gp,3g2,mj2, from 'in_1.mp4':",
       "  Stream #0:0[0x1](und): Video: h264 (High) (avc1 / 0x31637661), yuv420p, 160x120, 25 fps (default)",
@@ -37,6 +37,7 @@ const REMEDIES: [code: string, sentence: string, lines: string[]][] = [
 test.for(REMEDIES)("%s: %s", ([code, message, lines]) => {
   const position = { number: 1, total: 1 }
   const { failure } = explain({
+    argv: [],
     stderr: lines.join("\n"),
     exitCode: 1,
     workspace: "/w/1",

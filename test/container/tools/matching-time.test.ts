@@ -78,7 +78,7 @@ describe("64 KiB that nearly match", () => {
     const rest = Array.from({ length: 60 }, (_, n) => "a".repeat(490) + n)
     const stderr = [...firsts, "Error parsing filterchain '", ...rest].join("\n")
     const position = { number: 1, total: 1 }
-    const about = { stderr, exitCode: 1, workspace: "/w/1", position }
+    const about = { argv: [], stderr, exitCode: 1, workspace: "/w/1", position }
     expect(await processorMsOf(() => explain(about))).toBeLessThan(MS_MAX)
   })
 })
