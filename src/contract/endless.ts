@@ -5,7 +5,7 @@ import type { ReadCommand, ReadFile } from "./command-line.ts"
  * An input or a filter without an end: its name, what makes it so, what would end it, and the letter of its
  * one medium, where it has one alone for certain.
  */
-type Endless = { name: string; why: string; mend: string; medium: "v" | "a" | null }
+export type Endless = { name: string; why: string; mend: string; medium: "v" | "a" | null }
 
 /** Sources of lavfi that go on for ever unless a duration is given. */
 const SOURCES =
@@ -77,7 +77,7 @@ export function describeEndless(endless: readonly Endless[]): string {
 const SHOWN_MAX = 3
 
 /** Why an input has no end; null where it has one, or may have one. */
-function findEndlessInput(file: ReadFile): Endless | null {
+export function findEndlessInput(file: ReadFile): Endless | null {
   const { kind, word } = file
   if (kind !== "input" || lastValue(file, "t") !== null || lastValue(file, "to") !== null) {
     return null

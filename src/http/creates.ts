@@ -215,7 +215,8 @@ function webhooksOf(body: object): { field: string; url: string }[] {
   })
 }
 
-async function judgeFacts(c: AppContext): Promise<JudgeFacts> {
+/** What requests are judged by in this deployment. */
+export async function judgeFacts(c: AppContext): Promise<JudgeFacts> {
   return { ...deploymentFacts(c), ffmpeg: await knownFfmpeg(settingsOf(c.env).FFMPEG_FACTS) }
 }
 

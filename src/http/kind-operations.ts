@@ -12,7 +12,7 @@ import type { Job } from "../storage/schema/jobs.ts"
 import { hydrateJob, hydrateListed } from "../storage/hydrate.ts"
 import { anyObject, readJson, baseUrl, idempotencyKeyFaults, preferredWaitMs } from "./request.ts"
 import { collectionOperations, locationOf, nameOf, statusFilter } from "./collection.ts"
-import { judgeBody } from "./creates.ts"
+import { judgeBody, judgeFacts } from "./creates.ts"
 import type { Created } from "./creates.ts"
 import { formSchema } from "./form-fields.ts"
 import { tellByForm } from "./job-form.ts"
@@ -193,7 +193,7 @@ function validateOperation<Input extends CreateRequest, Usable>(
       const body = await readJson(c, anyObject)
       const { faults, inputs } = await judgeBody(c, kind, { body })
       const errors = toldFaults([...idempotencyKeyFaults(c), ...faults]).map(withCode)
-      const shown = preview.show(kind.readUsable(body), inputs)
+      const shown = preview.show(kind.readUsable(body), inputs, await judgeFacts(c))
       return { body: { valid: errors.length === 0, ...shown, errors } }
     },
   })

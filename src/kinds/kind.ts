@@ -158,7 +158,7 @@ export type JsonKind<
   /** What validation shows of a request beside its faults; a kind without it has no validation. */
   preview?: {
     schema: z.ZodObject
-    show: (request: Usable, inputs: FoundInput[]) => object
+    show: (request: Usable, inputs: FoundInput[], deployment: JudgeFacts) => object
   }
   /** The job, its tasks and the files to come of a request without faults. */
   plan(request: Input, facts: PlanFacts): JobDraft

@@ -39,7 +39,7 @@ test("the Worker reads notes as the set-up compresses them", async () => {
   const facts = { ...image, filters: "only\tT V>V\tone:i:0:9", version: "of a test" }
   const known = await knownFfmpeg(gzipSync(JSON.stringify(facts)).toString("base64"))
   expect([...(known?.names("filters") ?? [])]).toEqual(["only"])
-  expect(known?.find("filters", "only")?.options[0]).toMatchObject({ names: ["one"], most: 9 })
+  expect(known?.find("filters", "only")?.options[0]).toMatchObject({ names: ["one"], type: "i" })
   expect(await knownFfmpeg("none")).toBeNull()
   expect((await knownFfmpeg("image"))?.names("filters").has("scale")).toBe(true)
 })

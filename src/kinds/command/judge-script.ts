@@ -132,7 +132,7 @@ function refusals(
     file?.probe ? [[inputs.get(key) ?? key, file.probe] as const] : [],
   )
   const said = new Set(refused.map(({ option }) => option))
-  const more = checkByFacts(named, ffmpeg, new Map(probes), { isFirst })
+  const more = checkByFacts(named, ffmpeg, new Map(probes))
   return [
     ...refused,
     ...more.filter(({ option }) => (option === undefined ? areNamed : !said.has(option))),

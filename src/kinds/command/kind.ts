@@ -3,6 +3,7 @@ import { substitute, commandTask } from "../../contract/tasks/command.ts"
 import type { JobDraft } from "../../storage/job-drafts.ts"
 import { jsonKind } from "../kind.ts"
 import type { FoundInput, PlanFacts } from "../kind.ts"
+import { commandChecks, describeChecks } from "./checks.ts"
 import { finishCommand } from "./finish.ts"
 import { judgeCommand, readWords } from "./judge.ts"
 import { draftCommand } from "./plan.ts"
@@ -29,8 +30,11 @@ export const command = jsonKind({
   inputField: (key) => `input_files.${key}`,
   judge: judgeCommand,
   preview: {
-    schema: z.object({ commands: z.array(z.array(z.string())) }),
-    show: (request, inputs) => ({ commands: readArguments(request, inputs) }),
+    schema: z.object({ commands: z.array(z.array(z.string())), checks: commandChecks }),
+    show: (request, inputs, facts) => ({
+      commands: readArguments(request, inputs),
+      checks: describeChecks(inputs, facts),
+    }),
   },
   plan: planCommand,
   finish: finishCommand,

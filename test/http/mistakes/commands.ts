@@ -118,19 +118,6 @@ const NAMES: Mistake[] = [
     code: "endless_input",
     words: ["never be done", "write -t"],
   }),
-  mistaken("silence without an end", "-f lavfi -i sine=d=1 -af apad {{out_1}}", {
-    code: "endless_input",
-    words: ["apad adds silence without end", "whole_dur=10"],
-  }),
-  mistaken(
-    "a background without an end",
-    "-f lavfi -i testsrc2=d=1 -filter_complex color=red[c];[c][0:v]overlay {{out_1}}",
-    { code: "endless_input", words: ["the source color", "add shortest=1 to overlay"] },
-  ),
-  mistaken("an end that no job lives to see", "-f lavfi -i testsrc2 -t 99999999 {{out_1}}", {
-    code: "endless_input",
-    words: ["-t 99999999 is longer than any job may take", "duration=5"],
-  }),
 ]
 
 /** What ffmpeg would find out by doing it. */
@@ -140,19 +127,6 @@ const RUNS: Mistake[] = [
     "-f lavfi -i testsrc2=d=1 -vf metadata=print:file=- {{out_1}}",
     { code: "stdio_not_allowed", words: ["or leave it out", "the log of a job"] },
   ),
-  mistaken("a second pass alone", "-f lavfi -i testsrc2=d=1 -b:v 1M -pass 2 {{out_1}}", {
-    code: "invalid_option",
-    words: ["-pass 2", "`ffmpeg_commands`", "-pass 1 -f null -"],
-  }),
-  mistaken(
-    "a filter with more inputs than there are streams",
-    "-f lavfi -i testsrc2=d=1 -filter_complex hstack {{out_1}}",
-    { code: "stream_not_found", words: ["have no label", "one is left", "as [0:v]"] },
-  ),
-  mistaken("a bound that counts frames of nothing", "-f lavfi -i testsrc2 -frames:a 10 {{out_1}}", {
-    code: "endless_input",
-    words: ["counts sound, of which it has none", "-t"],
-  }),
 ]
 
 /** What is lacking, in fields of their own. */

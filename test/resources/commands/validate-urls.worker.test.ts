@@ -20,7 +20,7 @@ describe("POST /commands/validate", () => {
   }
 
   it("takes URLs, guesses their names, and brings nothing in", async () => {
-    expect(await validate(withInputs({ in_1: ONE, in_2: OTHER }))).toEqual({
+    expect(await validate(withInputs({ in_1: ONE, in_2: OTHER }))).toMatchObject({
       valid: true,
       commands: [["ffmpeg", "-i", "in_1.mp4", "-i", "in_2", "out.mp4"]],
       errors: [],

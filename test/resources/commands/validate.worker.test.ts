@@ -6,7 +6,8 @@ import { commandRequest } from "../../support/command-request.ts"
 import { readProblem } from "../../support/problem.ts"
 
 type Wrong = { field: string; message: string; code?: string; option?: string }
-type Verdict = { valid: boolean; commands: string[][]; errors: Wrong[] }
+type Checks = { judged: string[]; left_to_run: string[] }
+type Verdict = { valid: boolean; commands: string[][]; checks: Checks; errors: Wrong[] }
 
 let caller: Caller
 let fileId: string
@@ -96,7 +97,7 @@ describe("POST /commands/validate", () => {
         ffmpeg_command: undefined,
         ffmpeg_commands: ["ffmpeg -i {{in_1}} -vf 'scale=2:2,hflip' a.mkv", "-i a.mkv out_1"],
       }),
-    ).toEqual({
+    ).toMatchObject({
       valid: true,
       commands: [
         ["ffmpeg", "-i", "in_1.mp4", "-vf", "scale=2:2,hflip", "a.mkv"],
@@ -104,6 +105,14 @@ describe("POST /commands/validate", () => {
       ],
       errors: [],
     })
+  })
+
+  it("says what it judged, and what only the run can tell", async () => {
+    const { judged, left_to_run } = (await validate()).checks
+    expect(judged.join()).toContain("names of options, filters")
+    expect(left_to_run.join()).toContain("inputs without a probe: in_1")
+    expect(left_to_run.join()).toContain("values of options and filters")
+    expect(judged.filter((each) => left_to_run.includes(each))).toEqual([])
   })
 
   it.each<[string, Record<string, unknown>]>([

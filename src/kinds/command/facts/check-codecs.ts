@@ -4,14 +4,12 @@ import { reasonAgainstCodec } from "../policy/codecs.ts"
 import { reasonAgainstInputFormat, reasonAgainstOutputFormat } from "../policy/formats.ts"
 import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
-import { choosesCodec, codecsOf, encoderOf, MEDIUM_NAMES, mediumOf, muxersOf } from "./codecs.ts"
+import { choosesCodec, codecsOf, MEDIUM_NAMES, mediumOf, muxersOf } from "./codecs.ts"
 import type { Medium } from "./codecs.ts"
 import { refusedBy } from "./containers.ts"
 import { metaOf } from "./known.ts"
 import type { Known } from "./known.ts"
 import { meant, meantEncoder, meantExtension } from "./usual-names.ts"
-import { listOf } from "./values.ts"
-import { readNumber } from "./evaluate.ts"
 
 /** What no ffmpeg would make of the formats and codecs that a file names. */
 export function checkCodecs(file: ReadFile, known: Known): Refusal[] {
@@ -19,12 +17,7 @@ export function checkCodecs(file: ReadFile, known: Known): Refusal[] {
   const codecs = checkNames(file, known)
   const format = checkFormat(file, known)
   if (file.kind === "input" || codecs.length > 0 || format.length > 0) return [...format, ...codecs]
-  return [
-    ...checkCopies(file),
-    ...checkGraphCopies(file),
-    ...checkSound(file, known),
-    ...checkContainer(file, known),
-  ]
+  return checkContainer(file, known)
 }
 
 function checkFormat(file: ReadFile, known: Known): Refusal[] {
@@ -100,56 +93,6 @@ function describeEncoder(value: string, medium: Medium | null, known: Known): st
   if (medium === null || own === medium || !/[VAS]/.test(own)) return null
   const makes = Object.entries(MEDIUM_NAMES).find(([letter]) => letter === own)?.[1] ?? own
   return `${quote(value)} encodes ${makes}, and these streams are ${MEDIUM_NAMES[medium]}; write it as -c:${own.toLowerCase()} ${value}`
-}
-
-/** Streams that are copied and filtered. */
-function checkCopies(file: ReadFile): Refusal[] {
-  const filters: [Medium, string][] = [
-    ["V", "vf"],
-    ["A", "af"],
-  ]
-  return filters.flatMap(([medium, short]) => {
-    const filter = file.options.find((option) => {
-      return option.name === short || (option.name === "filter" && mediumOf(option) === medium)
-    })
-    const isLeftOut = file.options.some(({ name }) => name === (medium === "V" ? "vn" : "an"))
-    const codecs = file.options.filter((option) => {
-      return choosesCodec(option.name) && [null, medium].includes(mediumOf(option))
-    })
-    const codec = codecs.findLast((option) => !/:\d+$/.test(option.word))
-    const hasSingles = codecs.some((option) => /:\d+$/.test(option.word))
-    if (!filter || isLeftOut || hasSingles || codec?.value !== "copy") return []
-    const message = `${filter.word}: a stream that is copied (${codec.word} copy) cannot be filtered; choose an encoder for it, or leave the filter out`
-    return [{ code: "invalid_option" as const, option: filter.word, message }]
-  })
-}
-
-/** What a graph makes, where all streams are copied. */
-function checkGraphCopies({ options }: ReadFile): Refusal[] {
-  const label = options.find(
-    ({ name, value }) => name === "map" && /^\[[a-z]\w*\]$/i.test(value ?? ""),
-  )
-  const codecs = options.filter(({ name }) => choosesCodec(name))
-  const [codec] = codecs
-  const isAll = codecs.length === 1 && codec?.value === "copy" && /^-(?:c|codec)$/.test(codec.word)
-  if (!label?.value || !isAll) return []
-  const message = `${codec.word}: what a graph makes, as ${label.value}, cannot be copied; leave ${codec.word} copy out, or write it for other streams alone, as -c:a copy`
-  return [{ code: "invalid_option", option: codec.word, message }]
-}
-
-/** Rates and formats of samples that the encoder does not take. */
-function checkSound(file: ReadFile, known: Known): Refusal[] {
-  const encoder = known.find("encoders", encoderOf(file, "A", known) ?? "")
-  if (!encoder || file.options.some(({ name }) => name === "an")) return []
-  return firstFaults(file.options, ({ name, word, value }) => {
-    const list = metaOf(encoder, name === "ar" ? "r" : "f")
-    if (value === null || list.length === 0 || !/^(?:ar|sample_fmt)$/.test(name)) return []
-    const asked = name === "ar" ? String(readNumber(value)) : value
-    // A rate of 0 is none.
-    if (list.includes(asked) || asked === "0") return []
-    const message = `${word}: the encoder ${encoder.name} does not take ${quote(value)}; it takes ${listOf(list)}`
-    return [{ code: "invalid_option" as const, option: word, message }]
-  })
 }
 
 /** Codecs that the format of the output cannot hold. */

@@ -6,8 +6,6 @@ export type KnownOption = {
   type: string
   /** E where it is for outputs, D for inputs; neither of a filter's. */
   sides: string
-  least: number
-  most: number
   constants: string[]
 }
 
@@ -97,13 +95,11 @@ function isTable(name: string): name is TableName {
 /** Reads `name=alias:type and sides:least:most|constant|constant`. */
 function readOption(text: string): KnownOption {
   const [facts = "", ...constants] = text.split("|")
-  const [names = "", type = "s", least = "", most = ""] = facts.split(":")
+  const [names = "", type = "s"] = facts.split(":")
   return {
     names: names.split("="),
     type: type.charAt(0),
     sides: type.slice(1),
-    least: least === "" ? -Infinity : Number(least),
-    most: most === "" ? Infinity : Number(most),
     constants,
   }
 }

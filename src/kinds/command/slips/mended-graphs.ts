@@ -1,6 +1,6 @@
 import { readCommand } from "../../../contract/command-line.ts"
 import { isFilterArgument } from "../../../contract/tasks/command.ts"
-import { checkGraphs } from "../facts/check-graphs.ts"
+import { checkGraphs, graphsOf } from "../facts/check-graphs.ts"
 import type { Known } from "../facts/known.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { shown } from "./written.ts"
@@ -17,37 +17,6 @@ const MENDS: readonly Mend[] = [
   {
     why: "a comma within an expression ends the filter unless quotes are around it",
     mend: (graph) => (/['"\\]/.test(graph) ? graph : quoteCommas(graph)),
-  },
-  {
-    why: "a height alone is no size",
-    mend: (graph) => graph.replace(/\bscale=(?:-[12]:)?(\d{3,4})p(?=$|[,;[])/gi, "scale=-2:$1"),
-  },
-  {
-    why: "sizes are numbers of pixels, without a unit",
-    mend: (graph) => graph.replace(/(?<=[=:]-?)(\d+) ?px(?=$|[:,;[])/gi, "$1"),
-  },
-  {
-    why: "angles are in radians",
-    mend: (graph) =>
-      graph.replace(/(?<=[=:])(-?\d+) ?(?:deg(?:rees)?|°)(?=$|[:,;[])/gi, "$1*PI/180"),
-  },
-  {
-    why: "the level is in decibels",
-    mend: (graph) =>
-      graph
-        .replace(/(?<=[=:]-?[\d.]+)db(?=$|[:,;[])/gi, "dB")
-        .replace(/\b((?:threshold|noise|n)=-[\d.]+)(?=$|[:,;[])/g, "$1dB"),
-  },
-  {
-    why: "there is no percent sign in numbers",
-    mend: (graph) =>
-      graph.replace(/(?<=[=:])(\d+)%(?=$|[:,;[])/g, (_, percent: string) =>
-        String(Number(percent) / 100),
-      ),
-  },
-  {
-    why: "a side that follows from the other is -2",
-    mend: (graph) => graph.replace(/(?<=[=:])(?:auto|\?|x)(?=$|[:,;[])/g, "-2"),
   },
   {
     why: "this names the value of a filter, and no filter",
@@ -176,5 +145,5 @@ function isRight(option: string, graph: string, { words, known }: Written): bool
   if (!known) return false
   const maps = words.flatMap((word, index) => (words[index - 1] === "-map" ? ["-map", word] : []))
   const alone = readCommand([option, graph, ...maps, "x.mp4"])
-  return !checkGraphs(alone, known).some((refusal) => refusal.option === option)
+  return !checkGraphs(alone, graphsOf(alone), known).some((refusal) => refusal.option === option)
 }

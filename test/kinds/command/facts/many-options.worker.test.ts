@@ -72,11 +72,6 @@ function listOf(length: number, word: string, between: string): string {
   ).join(between)
 }
 
-test("a value of very many parts is read once", () => {
-  const { faults } = judgeMany(() => `-t ${"1:".repeat(4000)}`, 1)
-  expect(faults).toHaveLength(COMMANDS)
-})
-
 test("what has more files than a command may have is not judged by what ffmpeg knows", () => {
   const { faults, asked } = judgeMany((place) => `-c:a nosuch o${place}.wav`, 600)
   expect(new Set(faults.map(({ code }) => code))).toEqual(new Set(["too_many_outputs"]))

@@ -25,7 +25,11 @@ export const RIGHT: string[] = [
   // One picture alone
   "-i in_still out.png",
   "-i in_still -vf fps=25,scale=80:-1 out.png",
-  "-i in_1 -vf setpts=PTS/1000,fps=25 out.png",
   "-i in_1 -vf fps=2 -update 1 out.png",
+]
+
+/** Commands that ffmpeg ends well, and that write no picture, so that the service says so. */
+export const WRITING_NOTHING: string[] = [
+  "-i in_1 -vf setpts=PTS/1000,fps=25 out.png",
   "-i in_1 -vf fps=1/20 out.png",
 ]

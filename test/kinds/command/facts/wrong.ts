@@ -1,5 +1,5 @@
 /**
- * A command, without the program, that ffmpeg always refuses, and what its refusal at create says; null
- * where that is not known before it runs.
+ * A command, without the program, that fails, and what the refusal of its create says of what to write,
+ * or else the failure of its run.
  */
-export type Wrong = [line: string, remedy: string | null]
+export type Wrong = readonly [line: string, remedy: string]
