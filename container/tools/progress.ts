@@ -1,10 +1,7 @@
 import { parseTime } from "../../src/contract/media-time.ts"
 import type { ProgressDetail } from "../../src/contract/report.ts"
 import { outputBounds } from "./length/bounds.ts"
-import { expectedSpan } from "./length/command.ts"
-import type { InputFacts } from "./length/command.ts"
-import { secondsOfParts } from "./length/concat-list.ts"
-import type { Span } from "./length/span.ts"
+import { certainSeconds } from "./length/certain-length.ts"
 
 /** How far one ffmpeg process is: a fraction from 0 to 1, null where it is not known, and figures. */
 export type ToolProgress = { fraction: number | null; detail: ProgressDetail }
@@ -29,19 +26,17 @@ export function openProgressReader(
   const printed = openInputNotes()
   const bounds = outputBounds(argv)
   const report = new Map<string, string>()
-  let expected: Span | null | undefined
-  function estimate(): Span | null {
-    return expectedSpan(argv, (name, index) => {
-      const facts = printed.of(index)
-      const own = known.get(name) ?? secondsOfParts(name, (part) => known.get(part) ?? null)
-      const seconds = own ?? facts.seconds ?? 0
-      return { seconds: seconds > STILL_SECONDS_MAX ? seconds : null, streams: facts.streams }
+  let expected: number | null | undefined
+  function estimate(): number | null {
+    return certainSeconds(argv, (name, index) => {
+      const seconds = known.get(name) ?? printed.secondsOf(index) ?? 0
+      return seconds > STILL_SECONDS_MAX ? seconds : null
     })
   }
   function fractionOf({ frame, time_seconds: time, size_bytes: bytes }: ProgressDetail) {
     if (expected === undefined) expected = estimate()
     const shares = [
-      ...(expected && time !== null ? [shareOf(time, expected)] : []),
+      ...(expected && time !== null ? [time / expected] : []),
       ...(bounds.frames !== null && frame !== null ? [frame / bounds.frames] : []),
       ...(bounds.bytes !== null && bytes !== null ? [bytes / bounds.bytes] : []),
     ]
@@ -80,34 +75,25 @@ function countIn(text = ""): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-function shareOf(seconds: number, { start, end }: Span): number {
-  return Math.max(0, (seconds - start) / (end - start))
-}
-
-/** Reads what ffmpeg prints of its inputs; `read` tells whether a line said something of one. */
+/** Reads the lengths that ffmpeg prints of its inputs; `read` tells whether a line said one. */
 function openInputNotes() {
-  const inputs = new Map<number, InputFacts>()
-  let current: InputFacts | null = null
+  const lengths = new Map<number, number | null>()
+  let current: number | null = null
   return {
     read(line: string): boolean {
       const [, side, place] = /^(Input|Output) #(\d+), /.exec(line) ?? []
       if (side !== undefined) {
         const index = Number(place)
         // ffmpeg prints each input once, and the outputs behind them; further lines are not its own.
-        const isNew = side === "Input" && !inputs.has(index) && inputs.size < INPUTS_MAX
-        current = isNew ? { seconds: null, streams: null } : null
-        if (current) inputs.set(index, current)
+        const isNew = side === "Input" && !lengths.has(index) && lengths.size < INPUTS_MAX
+        current = isNew ? index : null
+        if (isNew) lengths.set(index, null)
       }
-      if (!current) return false
       const seconds = parseTime(/^ {2}Duration: ([\d:.]+)/.exec(line)?.[1])
-      if (seconds !== null) current.seconds ??= seconds
-      const type = /^ {2}Stream #\d+:\d+[^ ]*: (Video|Audio): /.exec(line)?.[1]
-      if (type !== undefined && !line.endsWith("(attached pic)")) {
-        current.streams ??= { video: false, audio: false }
-        current.streams[type === "Video" ? "video" : "audio"] = true
-      }
-      return seconds !== null || type !== undefined
+      if (current === null || seconds === null || lengths.get(current) !== null) return false
+      lengths.set(current, seconds)
+      return true
     },
-    of: (index: number): InputFacts => inputs.get(index) ?? { seconds: null, streams: null },
+    secondsOf: (index: number): number | null => lengths.get(index) ?? null,
   }
 }

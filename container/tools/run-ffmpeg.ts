@@ -14,7 +14,6 @@ import { atCommand, cleanLines, selectErrorLines, explain } from "./explain.ts"
 import type { CommandPosition } from "./explain.ts"
 import { ffmpegArguments } from "./ffmpeg-arguments.ts"
 import { formatBytes } from "./format-bytes.ts"
-import { readConcatLists } from "./length/concat-list.ts"
 import { openProgressReader } from "./progress.ts"
 import { openRunNotes } from "./run-notes.ts"
 import type { RunNotes } from "./run-notes.ts"
@@ -92,8 +91,7 @@ export async function runFfmpeg(
   if (command.timeLimitMs <= 0) return "time limit"
   const { order, settings, signal, taskSandbox, workspace } = context
   const known = new Map([...knownDurations(context), ...(command.made ?? [])])
-  const lists = await readConcatLists(command.argv, workspace, (name) => known.get(name) ?? null)
-  const reader = openProgressReader(command.argv, new Map([...known, ...lists]))
+  const reader = openProgressReader(command.argv, known)
   const notes = openRunNotes()
   const oomKills = readOomKills()
   const started = startProcess({

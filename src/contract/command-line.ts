@@ -35,6 +35,11 @@ export function allOptions({ files, trailing }: ReadCommand): ReadOption[] {
   return [...files.flatMap(({ options }) => options), ...trailing]
 }
 
+/** The values of the maps of an output. */
+export function mapsOf({ options }: Pick<ReadFile, "options">): string[] {
+  return options.flatMap(({ name, value }) => (name === "map" ? [value ?? ""] : []))
+}
+
 const FILE_OF = new Map<string, ReadFile["kind"]>([
   ["-i", "input"],
   ["-dec", "decoder"],

@@ -1,6 +1,6 @@
 import { readCommand } from "../../../src/contract/command-line.ts"
 import { outputBounds } from "./bounds.ts"
-import { expectedSpan } from "./command.ts"
+import { certainSeconds } from "./certain-length.ts"
 
 /** What is counted in frames is weighed as if it played so fast. */
 const FRAMES_A_SECOND = 25
@@ -40,13 +40,10 @@ function expectedLengths(
 ): (number | null)[] {
   const lengths = new Map(known)
   return commands.map((argv) => {
-    const span = expectedSpan(argv, (name) => ({
-      seconds: lengths.get(name) ?? null,
-      streams: null,
-    }))
     const { frames } = outputBounds(argv)
     const bound = frames === null ? Infinity : frames / FRAMES_A_SECOND
-    const seconds = span && Math.min(span.end - span.start, bound)
+    const whole = certainSeconds(argv, (name) => lengths.get(name) ?? null)
+    const seconds = whole === null ? null : Math.min(whole, bound)
     for (const name of seconds === null ? [] : outputNames(argv)) lengths.set(name, seconds ?? 0)
     return seconds
   })

@@ -1,11 +1,10 @@
 import { execFile, spawn } from "node:child_process"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { readConcatLists } from "../../../../container/tools/length/concat-list.ts"
 import { openProgressReader } from "../../../../container/tools/progress.ts"
 import type { ToolProgress } from "../../../../container/tools/progress.ts"
 import { runnerSettings } from "../../../support/runner-settings.ts"
@@ -17,8 +16,6 @@ const tool = runnerSettings().toolPaths.ffmpeg
 const KNOWN = new Map([
   ["a.mp4", 6],
   ["b.mp4", 3],
-  ["a.ts", 6],
-  ["b.ts", 3],
 ])
 
 let folder = ""
@@ -27,12 +24,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "lathe-length-"))
   for (const [name, seconds] of KNOWN) {
     const sources = `-f lavfi -i testsrc2=s=64x36:r=20:d=${seconds} -f lavfi -i sine=d=${seconds}`
-    const silence = name.endsWith(".ts") ? "-an " : ""
-    const command = `-v error ${sources} -g 20 ${silence}-c:v mpeg4 ${name}`
+    const command = `-v error ${sources} -g 20 -c:v mpeg4 ${name}`
     await run(tool, command.split(" "), { cwd: folder })
   }
   await run(tool, "-v error -i a.mp4 -frames:v 1 still.png".split(" "), { cwd: folder })
-  await writeFile(join(folder, "list.txt"), "file a.mp4\nfile 'b.mp4'\n")
 })
 
 afterAll(async () => {
@@ -43,8 +38,7 @@ afterAll(async () => {
 async function follow(command: string, known: ReadonlyMap<string, number>) {
   const argv = command.split(" ")
   const slowed = argv.flatMap((word) => (word === "-i" ? ["-readrate", "4", "-i"] : [word]))
-  const lists = await readConcatLists(argv, folder, (name) => known.get(name) ?? null)
-  const reader = openProgressReader(argv, new Map([...known, ...lists]))
+  const reader = openProgressReader(argv, known)
   const leading = "-y -nostdin -hide_banner -progress pipe:1 -stats_period 0.05".split(" ")
   const child = spawn(tool, [...leading, ...slowed], { cwd: folder })
   const told: ToolProgress[] = []
@@ -77,31 +71,7 @@ describe("half-way through a real command, half of it is told to be done", () =>
     ["-stream_loop", "-stream_loop 2 -i b.mp4 -c:v mpeg4 2.mp4"],
     ["-t of an endless input", "-stream_loop -1 -i b.mp4 -t 5 -c:v mpeg4 3.mp4"],
     ["-ss and -to", "-ss 1 -i a.mp4 -to 4 -c:v mpeg4 4.mp4"],
-    ["the protocol concat", "-i concat:a.ts|b.ts -c:v mpeg4 5.mp4"],
-    ["the demuxer concat", "-f concat -i list.txt -c:v mpeg4 6.mp4"],
-    [
-      "the filter concat",
-      "-i a.mp4 -i b.mp4 -filter_complex [0:v][0:a][1:v][1:a]concat=n=2:v=1:a=1[v][a] -map [v] -map [a] -c:v mpeg4 7.mp4",
-    ],
-    [
-      "select by frames",
-      "-i a.mp4 -an -vf select=not(mod(n\\,4)),setpts=N/FRAME_RATE/TB -c:v mpeg4 8.mp4",
-    ],
-    [
-      "select by times",
-      "-i a.mp4 -an -vf select=between(t\\,1\\,4),setpts=PTS-STARTPTS -c:v mpeg4 9.mkv",
-    ],
-    ["trim", "-i a.mp4 -an -vf trim=1:5,setpts=PTS-STARTPTS -c:v mpeg4 10.mp4"],
-    ["setpts", "-i a.mp4 -an -vf setpts=2*PTS -c:v mpeg4 11.mp4"],
-    [
-      "setpts and atempo",
-      "-i a.mp4 -filter_complex [0:v]setpts=PTS/2[v];[0:a]atempo=2[a] -map [v] -map [a] -c:v mpeg4 12.mp4",
-    ],
     ["lavfi", "-f lavfi -i testsrc2=s=64x36:r=20:d=4 -c:v mpeg4 13.mp4"],
-    [
-      "a source in a graph",
-      "-filter_complex testsrc2=s=64x36:r=20:d=4,realtime=speed=4[v] -map [v] -c:v mpeg4 14.mp4",
-    ],
     [
       "sound beside a looped picture",
       "-loop 1 -i still.png -i b.mp4 -map 0:v -map 1:a -shortest -c:v mpeg4 15.mp4",
