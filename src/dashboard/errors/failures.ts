@@ -241,7 +241,8 @@ export const FAILURES: Record<FailureCode, Failed> = {
   time_limit: {
     title: "The work took too long",
     means: "A job may take so long, as its plan says, and this one was not done by then.",
-    remedy: "Use a faster preset or a shorter part, split the work, or bound it by -t.",
+    remedy:
+      "Use a faster preset or a shorter part, split the work, or bound it by -t. The message names inputs and filters that have no end.",
     message: "It was stopped: a job may take 30 minutes.",
   },
   too_large: {

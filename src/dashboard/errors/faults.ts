@@ -29,11 +29,11 @@ export const FAULTS: Record<Exclude<FaultCode, FailureCode>, ExplainedFault> = {
   endless_input: {
     title: "The command would never end",
     means:
-      "An input or a filter has no end, or one beyond 1000 hours, and nothing in the command ends what is made of it.",
+      "An input has no end, and no word of the command ends what is made of it. What filters make without end, the run says at its time limit.",
     remedy:
-      "Write -t and its seconds before the output, or -shortest beside a stream that ends; or give the source or the filter a length, as the message says.",
+      "Write -t and its seconds before the output, or -shortest beside a stream that ends; or give the input an end, as the message says.",
     message:
-      '-stream_loop: it repeats its input without end, so that "{{out_1}}" would never be done; write -t and its seconds before the output',
+      '-stream_loop: the input "in_1.mp4" has no end: -stream_loop -1 repeats it without end, so that "out.mp4" would never be done; write -t and its seconds before the output, or give it fewer times, as -stream_loop 3',
     field: "ffmpeg_command",
     option: "-stream_loop",
   },

@@ -1,4 +1,4 @@
-import { allOptions } from "../../../contract/command-line.ts"
+import { allOptions, lastValue } from "../../../contract/command-line.ts"
 import type { ReadCommand } from "../../../contract/command-line.ts"
 import { findEndlessInput } from "../../../contract/endless.ts"
 import type { Refusal } from "../policy/refusal.ts"
@@ -13,6 +13,9 @@ const BOUNDING =
   /^(?:t|to|fs|[vad]?frames|shortest|map|[vasd]n|filter_complex\w*|lavfi|attach|target|\/.*)$/
 /** Words of a graph that may end a stream. */
 const BOUNDING_GRAPH = /trim|end|shortest|duration|first|select|segment|eof/
+/** Files that ffmpeg goes back in, so that it repeats them without end. */
+const REPEATED_NAME =
+  /\.(?:mp4|m4v|mov|mkv|webm|ts|mp3|m4a|aac|wav|flac|og[ag]|opus|avi|gif|png|webp)$/i
 const GRAPH_NAMES = /^(?:vf|af|filter|filter_script)$/
 
 /** Refuses an input without an end, in a command that no word of its own could end. */
@@ -24,7 +27,15 @@ export function checkEnds(command: ReadCommand, known: Known, probes: Probes): R
   const outputs = command.files.filter(({ kind }) => kind === "output")
   const endless = inputs.flatMap((input) => {
     const found = findEndlessInput(input)
-    return found ? [{ input, ...found }] : []
+    const format = lastValue(input, "f")
+    // A graph of several chains may end with one of its sources, and not each format is repeated.
+    const isSure =
+      format === "lavfi"
+        ? !/[[;]/.test(input.word) && lastValue(input, "stream_loop") === null
+        : !found?.why.startsWith("-stream_loop") ||
+          format === "concat" ||
+          REPEATED_NAME.test(input.word)
+    return found && isSure ? [{ input, ...found }] : []
   })
   const [first] = endless
   const [output] = outputs
@@ -42,6 +53,7 @@ export function checkEnds(command: ReadCommand, known: Known, probes: Probes): R
   const isTaken = codec !== undefined && codec !== "png"
   if (finite.length > 0 && !(isAlone && isTaken)) return []
   const shortest = finite.length > 0 ? ", or -shortest, which ends with the shortest stream" : ""
-  const message = `-i: ${first.name} has no end: ${first.why}, so that "${output.word}" would never be done; write -t and its seconds before the output${shortest}, or ${first.mend}`
-  return [{ code: "endless_input", option: "-i", message }]
+  const option = /^-[a-z_]+/.exec(first.why)?.[0] ?? "-i"
+  const message = `${option}: ${first.name} has no end: ${first.why}, so that "${output.word}" would never be done; write -t and its seconds before the output${shortest}, or ${first.mend}`
+  return [{ code: "endless_input", option, message }]
 }

@@ -33,6 +33,7 @@ const FILES: Record<string, readonly [name: string, probe: ProbeResult | null]> 
   in_full: ["in_full.mkv", probeOf("matroska,webm", PICTURE, SOUND, TEXT)],
   in_still: ["in_still.mp4", probeOf(MOVIE, { ...PICTURE, duration: "0.040000" }, SOUND)],
   in_gif: ["in_gif.gif", probeOf("gif", { ...PICTURE, codec_name: "gif", pix_fmt: "bgra" })],
+  in_flv: ["in_flv.flv", probeOf("flv", PICTURE, SOUND)],
   in_list: ["in_list.txt", null],
   in_pics_1: ["in_pics_1.png", null],
   in_pics_2: ["in_pics_2.png", null],

@@ -14,6 +14,8 @@ export const RIGHT: string[] = [
   "-f lavfi -i color=s=160x120:d=1,split[out0][out1] -filter_complex vstack out.mp4",
   "-i in_1 -i in_mute -i in_1 -filter_complex [0:v][1:v][2:v]xstack=grid=3x1 out.mp4",
   "-i in_1 -i in_mute -i in_1 -filter_complex xstack=inputs=2:grid=3x1:shortest=1 out.mp4",
+  "-f lavfi -i color=s=160x120[a];movie=in_mute[b];[a][b]overlay=shortest=1 out.mp4",
+  "-f lavfi -i sine[a];amovie=in_snd[b];[a][b]amerge out.wav",
   // One stream of several, where there is room for one
   "-i in_full -i in_snd -map 0 -map 1 -vn -sn -map -0:a out.wav",
   "-i in_1 -i in_snd -filter_complex [0:a][1:a]amix[a] -map [a] out.wav",
@@ -28,8 +30,11 @@ export const RIGHT: string[] = [
   "-i in_1 -vf fps=2 -update 1 out.png",
 ]
 
-/** Commands that ffmpeg ends well, and that write no picture, so that the service says so. */
-export const WRITING_NOTHING: string[] = [
+/** Commands that a build of ffmpeg ends well, and that write no picture, or that another build does not. */
+export const UNCERTAIN: string[] = [
+  "-stream_loop -1 -i in_flv out.mp4",
+  "-stream_loop -1 -i in_2 out.srt",
+  "-stream_loop -1 -f lavfi -i testsrc=d=1 out.mp4",
   "-i in_1 -vf setpts=PTS/1000,fps=25 out.png",
   "-i in_1 -vf fps=1/20 out.png",
 ]

@@ -30,6 +30,7 @@ const MEDIA: readonly (readonly [key: string, name: string, line: string])[] = [
     "-f lavfi -i testsrc2=s=160x120:d=0.04 -i in_1.mp4 -map 0 -map 1:a -c:a copy -c:v libx264",
   ],
   ["in_gif", "in_gif.gif", "-i in_1.mp4 -t 0.5"],
+  ["in_flv", "in_flv.flv", "-i in_1.mp4 -t 0.5"],
   ["in_list", "in_list.txt", ""],
   ...[1, 2, 3].map(
     (number) => [`in_pics_${number}`, `in_pics_${number}.png`, "-i in_1.mp4 -frames:v 1"] as const,
