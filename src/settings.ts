@@ -100,7 +100,7 @@ export const settings = z.object({
       const message = judgeHosts(text)
       if (message !== null) context.addIssue({ code: "custom", message })
     }),
-  /** What the ffmpeg that runs commands knows, as src/kinds/command/facts/deployed.ts reads it. */
+  /** What the ffmpeg that runs commands knows, as src/kinds/command/facts/known.ts reads it. */
   FFMPEG_FACTS: z.string().min(1).default("image"),
   /** Hosts that media may be fetched from, with all below them, by commas; empty: every public one. */
   FETCH_SITES: z

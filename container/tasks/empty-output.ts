@@ -1,6 +1,6 @@
 import { isTextName, lastValue, readCommand } from "../../src/contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../src/contract/command-line.ts"
-import { hasExactLength } from "../../src/contract/exact-length.ts"
+import { hasExactLength } from "../../src/contract/probe.ts"
 import { describeLateSeek, findLateSeeks } from "../../src/contract/late-seek.ts"
 import { parseTime } from "../../src/contract/media-time.ts"
 import type { TaskOutput } from "../../src/contract/task.ts"

@@ -1,4 +1,4 @@
-import { hasExactLength } from "../../src/contract/exact-length.ts"
+import { hasExactLength } from "../../src/contract/probe.ts"
 import { lastValue, readCommand, secondsLeft } from "../../src/contract/command-line.ts"
 import type { ReadFile } from "../../src/contract/command-line.ts"
 import { describeSeconds } from "../../src/contract/media-time.ts"

@@ -3,7 +3,7 @@ import { connectTo } from "../../container/egress/connect-to.ts"
 import { EgressError, makeDial, toEgressError } from "../../container/egress/dial.ts"
 import type { Dial, DialOptions } from "../../container/egress/dial.ts"
 import { relay } from "../../container/egress/relay.ts"
-import { OUTBOUND_ERROR_HEADER } from "../../src/contract/outbound.ts"
+import { OUTBOUND_ERROR_HEADER } from "../../src/contract/protocol.ts"
 import { isAllowedHost, readWebUrl } from "../../src/contract/user-url.ts"
 
 const IDLE_MS_MAX = 60_000

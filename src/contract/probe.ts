@@ -29,3 +29,10 @@ function nestsAtMost(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true
   return depth > 0 && Object.values(value).every((inner) => nestsAtMost(inner, depth - 1))
 }
+
+const EXACT_FORMATS = /^(?:mov|matroska|wav|w64|aiff|caf|flac|ogg)(?:,|$)/
+
+/** Whether files of a format, as ffprobe names it, say in a header or an index how long they last. */
+export function hasExactLength(format: string): boolean {
+  return EXACT_FORMATS.test(format)
+}

@@ -33,3 +33,9 @@ export const WORKSPACE_BYTES_MIN = 16 * 1024 * 1024
 /** A runner reports at least this often, and a lease outlives three silences. */
 export const HEARTBEAT_MS = 10_000
 export const LEASE_MS = 35_000
+
+/**
+ * On one machine, fetches of the Worker pass a handler that checks the addresses of the host. An
+ * answer with this header is the handler's own: nothing was reached, and the header says why.
+ */
+export const OUTBOUND_ERROR_HEADER = "lathe-outbound-error"

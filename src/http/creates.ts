@@ -9,7 +9,7 @@ import type {
   JudgeFacts,
   Kind,
 } from "../kinds/kind.ts"
-import { knownFfmpeg } from "../kinds/command/facts/deployed.ts"
+import { knownFfmpeg } from "../kinds/command/facts/known.ts"
 import { PRIORITY_DEFAULT } from "../kinds/create-fields.ts"
 import { judgeInput } from "../kinds/reference.ts"
 import { withSources } from "../kinds/sources.ts"

@@ -1,5 +1,5 @@
 import { AwsV4Signer } from "aws4fetch"
-import { OUTBOUND_ERROR_HEADER } from "../contract/outbound.ts"
+import { OUTBOUND_ERROR_HEADER } from "../contract/protocol.ts"
 import { encodeKey, encodeSegment } from "../contract/s3-url.ts"
 import type { Env } from "../env.ts"
 import type { S3Source } from "../s3-sources.ts"

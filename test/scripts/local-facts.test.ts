@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { factsPath, readNotedFacts } from "../../scripts/local/ffmpeg-facts.ts"
-import { knownFfmpeg } from "../../src/kinds/command/facts/deployed.ts"
+import { knownFfmpeg } from "../../src/kinds/command/facts/known.ts"
 import image from "../../src/kinds/command/facts/image.json" with { type: "json" }
 
 let folder: string

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, vi } from "vitest"
 import { startLoopbackServer } from "../../scripts/local/loopback-server.ts"
 import { makeOutbound } from "../../scripts/local/outbound.ts"
 import type { Resolve } from "../../container/egress/resolve-host.ts"
-import { OUTBOUND_ERROR_HEADER } from "../../src/contract/outbound.ts"
+import { OUTBOUND_ERROR_HEADER } from "../../src/contract/protocol.ts"
 
 const opened = new AsyncDisposableStack()
 afterAll(async () => await opened.disposeAsync())

@@ -1,5 +1,5 @@
 import { readCommand } from "../../contract/command-line.ts"
-import { hasExactLength } from "../../contract/exact-length.ts"
+import { hasExactLength } from "../../contract/probe.ts"
 import { describeLateSeek, findLateSeeks } from "../../contract/late-seek.ts"
 import type { SeekPlace } from "../../contract/late-seek.ts"
 import type { ProbeResult } from "../../contract/probe.ts"

@@ -1,4 +1,4 @@
-import { OUTBOUND_ERROR_HEADER } from "../../contract/outbound.ts"
+import { OUTBOUND_ERROR_HEADER } from "../../contract/protocol.ts"
 import type { Attempt } from "./retry-schedule.ts"
 
 const LIMIT_MS = 15_000
