@@ -8,8 +8,8 @@ import { LongestFirst } from "./test/support/longest-first.ts"
 const TEST_TIMEOUT_MS = 120_000
 const SYSTEM_TEST_TIMEOUT_MS = 240_000
 const PATIENCE = { poll: { timeout: 20_000 } }
-/** Files of tests that run at once; most of their time they wait, for processes and for timers. */
-const FILES_AT_ONCE = availableParallelism() + 1
+/** Files of tests that run at once; two thirds of their time they wait, for processes and for timers. */
+const FILES_AT_ONCE = 2 * availableParallelism() + 1
 
 /** Files of tests, and whether each has a process of workerd of its own. */
 type Files = { include: string[]; exclude?: string[]; isOfOwnProcess?: boolean }

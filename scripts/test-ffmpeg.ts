@@ -17,7 +17,7 @@ const TESTS_OF_MEDIA = [
   "test/container/sandbox/",
   "test/container/tasks/",
   "test/container/tools/",
-  "test/kinds/command/facts/wrong.test.ts",
+  "test/kinds/command/facts/wrong",
   "test/kinds/command/policy/ffmpeg",
   "test/kinds/command/slips/failing",
   "test/scripts/ffmpeg-facts",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest"
+import { beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { authOf } from "../../src/auth/auth.ts"
 import { AUTH_ROUTES } from "../../src/auth/limits.ts"
@@ -29,6 +29,12 @@ const OPEN = AUTH_ROUTES.map(
 const CLOSED = ROUTES.filter(([method, path]) => !OPEN.includes(`${method} ${path}`))
 
 describe("routes of sign-in", () => {
+  let person: Awaited<ReturnType<typeof makePerson>>
+
+  beforeAll(async () => {
+    person = await makePerson(service)
+  })
+
   it("are those that are listed, all of which there are", () => {
     expect(ROUTES.map(([method, path]) => `${method} ${path}`)).toEqual(
       expect.arrayContaining(OPEN),
@@ -38,7 +44,6 @@ describe("routes of sign-in", () => {
   })
 
   it.each(CLOSED)("are closed where no page asks for them: %s %s", async (method, path) => {
-    const person = await makePerson(service)
     const init = method === "GET" ? {} : { body: "{}" }
     const headers = { origin: ORIGIN, "content-type": "application/json" }
     const url = `/api/auth${path.replace(":token", "x")}?token=x&callbackURL=/`
@@ -57,8 +62,7 @@ describe("routes of sign-in", () => {
     ["a page for a reset", "/request-password-reset", { email: EMAIL, redirectTo: "/elsewhere" }],
     ["an email without end", "/change-email", { newEmail: `${"a".repeat(400)}@people.test` }],
   ])("take nothing that no page sends: %s (%s)", async (_, path, fields) => {
-    const { post } = await makePerson(service)
-    const answer = await post(path, fields)
+    const answer = await person.post(path, fields)
     expect(answer.status).toBe(400)
   })
 })
