@@ -95,7 +95,7 @@ beforeEach(async ({ skip }) => {
 
 afterEach(async () => {
   if (tier === undefined) return
-  await expect.poll(() => processesIn(workDir), { timeout: 5000 }).toEqual([])
+  await expect.poll(() => processesIn(workDir)).toEqual([])
   await rm(workDir, { recursive: true })
 })
 
@@ -230,6 +230,6 @@ describe("tasks in turn", () => {
     const [folder = "", ...others] = await readdir(workDir)
     expect(others).toEqual([])
     child.kill("SIGKILL")
-    await expect.poll(() => processesIn(join(workDir, folder)), { timeout: 5000 }).toEqual([])
+    await expect.poll(() => processesIn(join(workDir, folder))).toEqual([])
   })
 })

@@ -90,7 +90,7 @@ describe("a revocation whose call to the limiter was lost", () => {
     expect(await hashKey(key)).toHaveLength(64)
     expect((await call("/files")).status).toBe(200)
     await env.DB.prepare("update keys set revoked_at = 1 where id = ?").bind(id).run()
-    await expect.poll(async () => (await call("/files")).status, { timeout: 1500 }).toBe(401)
+    await expect.poll(async () => (await call("/files")).status).toBe(401)
   })
 })
 
@@ -140,9 +140,9 @@ describe("another plan", () => {
       expect(answer.status).toBe(202)
     }
     // The pool of these tests has two slots; what it could not give is noted as wanted.
-    await expect.poll(() => wantedBy(accountId), { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => wantedBy(accountId)).toBe(2)
     await changePlan(env, "more at once", "paid")
-    await expect.poll(() => wantedBy(accountId), { timeout: 1000 }).toBe(30)
+    await expect.poll(() => wantedBy(accountId)).toBe(30)
   })
 })
 

@@ -56,7 +56,7 @@ async function begunOf(url: string): Promise<string> {
   async function open() {
     return (await jobsOf(url)).find(({ state }) => /waiting|running/.test(state))
   }
-  await expect.poll(open, { timeout: 5000 }).toBeDefined()
+  await expect.poll(open).toBeDefined()
   return (await open())?.id ?? ""
 }
 
@@ -127,7 +127,7 @@ it("asks once for all who ask at the same time, and for each account alone", asy
   const path = `/fetch/metadata?url=${encodeURIComponent(url)}`
   const asking = stranger.call(path)
   const found = env.DB.prepare("select id from jobs where account_id = ?").bind(theirs)
-  await expect.poll(() => found.first("id"), { timeout: 5000 }).not.toBeNull()
+  await expect.poll(() => found.first("id")).not.toBeNull()
   await endTask(theirs, (await found.first<string>("id")) ?? "", { result: metadataResult(url) })
   expect((await asking).status).toBe(200)
 })

@@ -99,7 +99,7 @@ describe("a suspended account", () => {
     await env.DB.prepare(
       "update accounts set suspended_at = 1 where name = 'suspended unheard'",
     ).run()
-    await expect.poll(async () => (await call("/files")).status, { timeout: 1500 }).toBe(403)
+    await expect.poll(async () => (await call("/files")).status).toBe(403)
   })
 
   it("refuses the user of the dashboard, too", async () => {

@@ -95,7 +95,7 @@ describe("PUT /operator/plans/{name}", () => {
     expect((await call("/files")).headers.get("ratelimit-policy")).toContain("q=70;")
     await putPlan("changing", { ...GOLD, requests_per_minute: 80 })
     await expect
-      .poll(async () => (await call("/files")).headers.get("ratelimit-policy"), { timeout: 2000 })
+      .poll(async () => (await call("/files")).headers.get("ratelimit-policy"))
       .toContain("q=80;")
   })
 })
