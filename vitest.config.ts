@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin"
 import { defineConfig } from "vitest/config"
 import { LongestFirst } from "./test/support/longest-first.ts"
+import { QUICK } from "./test/support/wide.ts"
 
 /** A machine that is busy with something else is slow, and no test is about that. */
 const TEST_TIMEOUT_MS = 120_000
@@ -10,6 +11,9 @@ const SYSTEM_TEST_TIMEOUT_MS = 240_000
 const PATIENCE = { poll: { timeout: 20_000 } }
 /** Files of tests that run at once; two thirds of their time they wait, for processes and for timers. */
 const FILES_AT_ONCE = 2 * availableParallelism() + 1
+
+/** Files of tests that do not run, in any project. */
+const EXCLUDED = process.env[QUICK] === "true" ? ["test/**/*.slow.*"] : []
 
 /** Files of tests, and whether each has a process of workerd of its own. */
 type Files = { include: string[]; exclude?: string[]; isOfOwnProcess?: boolean }
@@ -53,7 +57,7 @@ async function workerProject(name: string, databases: number, files: Files) {
       hookTimeout: TEST_TIMEOUT_MS,
       expect: PATIENCE,
       include: files.include,
-      exclude: files.exclude ?? [],
+      exclude: [...(files.exclude ?? []), ...EXCLUDED],
       isolate: files.isOfOwnProcess ?? false,
       setupFiles: ["./test/support/apply-migrations.ts"],
     },
@@ -72,7 +76,11 @@ const nodeProject = {
     expect: PATIENCE,
     pool: "forks" as const,
     include: ["test/**/*.test.ts"],
-    exclude: ["test/**/*.worker.test.ts", "test/{api,browser,image,platform,system}/**"],
+    exclude: [
+      "test/**/*.worker.test.ts",
+      "test/{api,browser,image,platform,system}/**",
+      ...EXCLUDED,
+    ],
     setupFiles: ["./test/support/own-tool-users.ts"],
     env: ENVIRONMENT,
   },
@@ -84,7 +92,7 @@ const systemProject = {
     name: "system",
     pool: "forks" as const,
     include: ["test/{api,browser,platform,system}/**/*.test.ts"],
-    exclude: ["test/**/*.worker.test.ts"],
+    exclude: ["test/**/*.worker.test.ts", ...EXCLUDED],
     setupFiles: ["./test/support/own-tool-users.ts"],
     env: ENVIRONMENT,
     testTimeout: SYSTEM_TEST_TIMEOUT_MS,

@@ -1,3 +1,4 @@
+import { QUICK } from "../test/support/wide.ts"
 import { runScript } from "./local/cli-error.ts"
 import { runTests } from "./local/run-tests.ts"
 import { summaryLine } from "./local/test-report.ts"
@@ -9,12 +10,6 @@ import { tryStep } from "./setup/step.ts"
 /** In the names of files whose tests `npm run test:all` runs, and `npm test` does not. */
 const SLOW = ".slow."
 
-/** Tests that vitest is to find: those named, else all slow ones, else all others. */
-function chosenTests(isSlow: boolean, named: string[]): string[] {
-  if (named.length > 0) return named
-  return isSlow ? [SLOW] : ["--exclude", `**/*${SLOW}*`]
-}
-
 await runScript(async () => {
   await ensureSetUp()
   await tryStep(flite, "The tests that need speech are skipped.")
@@ -22,5 +17,6 @@ await runScript(async () => {
   const words = process.argv.slice(2)
   const named = words.filter((word) => word !== "--slow")
   const isSlow = named.length < words.length
-  console.log(summaryLine(await runTests(chosenTests(isSlow, named))))
+  if (named.length === 0 && !isSlow) process.env[QUICK] = "true"
+  console.log(summaryLine(await runTests(named.length === 0 && isSlow ? [SLOW] : named)))
 })
