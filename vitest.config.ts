@@ -8,7 +8,7 @@ import { QUICK } from "./test/support/wide.ts"
 /** A machine that is busy with something else is slow, and no test is about that. */
 const TEST_TIMEOUT_MS = 120_000
 const SYSTEM_TEST_TIMEOUT_MS = 240_000
-const PATIENCE = { poll: { timeout: 20_000 } }
+const PATIENCE = { poll: { timeout: 60_000 } }
 /** Files of tests that run at once; two thirds of their time they wait, for processes and for timers. */
 const FILES_AT_ONCE = 2 * availableParallelism() + 1
 

@@ -38,7 +38,7 @@ const TEST = "select deliveries"
 /** A dispatcher looks at what it has queued every few seconds, and a test whether a task is over. */
 const ALARM = "select tasks"
 
-const WAITS = { timeout: 10_000, interval: 50 }
+const WAITS = { timeout: 60_000, interval: 50 }
 
 let caller: Caller
 

@@ -170,7 +170,7 @@ export async function listen(handler: Pick<Handler, "fetch"> & Partial<Handler>)
 /** Polls until there is a value; throws after `seconds`. */
 export async function waitFor<Value>(
   ask: () => Value | undefined | null | false | Promise<Value | undefined | null | false>,
-  seconds = 15,
+  seconds = 90,
 ): Promise<Value> {
   const untilMs = performance.now() + seconds * 1000
   while (performance.now() < untilMs) {

@@ -169,7 +169,7 @@ test("starts beside workspaces that are deep, unreadable, or not to be removed a
   const ended = await waitFor(() => io.reports.find(({ kind }) => kind === "finished"))
   expect(ended).toMatchObject({ kind: "finished" })
   await free()
-  await expect.poll(() => readdir(workDir), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => readdir(workDir)).toEqual([])
 })
 
 test("does not start on an address that others reach without a token", async () => {

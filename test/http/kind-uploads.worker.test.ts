@@ -146,7 +146,7 @@ describe("the end of the job of an uploaded file", () => {
     const { id, fileId } = await create()
     expect((await caller.call(`/files/${fileId}`, { method: "DELETE" })).status).toBe(200)
     await expect
-      .poll(async () => await read(`/normalize/${id}`), { timeout: 10_000 })
+      .poll(async () => await read(`/normalize/${id}`))
       .toMatchObject({ status: "failed", error_code: "input_deleted" })
     expect(await leftOver(accountId)).toMatchObject({ uploads: 0, jobs: 1 })
   })

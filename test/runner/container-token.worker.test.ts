@@ -182,7 +182,7 @@ describe("the object of a container", () => {
     expect(await post()).toEqual({ status: 503, text: "not started" })
     expect(container.tokens).toHaveLength(1)
     container.refusal = null
-    await expect.poll(post, { timeout: 10_000 }).toMatchObject({ status: 202 })
+    await expect.poll(post).toMatchObject({ status: 202 })
     expect(container.tokens).toHaveLength(2)
   })
 

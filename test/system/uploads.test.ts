@@ -98,7 +98,7 @@ test("an upload whose workerd is killed leaves nothing behind", async () => {
   const objects = countObjects(service.stateDir)
   const upload = await openSlowUpload(service.origin, { key })
   await upload.send(new Uint8Array(PART_BYTES + MIB))
-  await vi.waitUntil(() => countUploads(service.stateDir) > 0, { timeout: 10_000 })
+  await vi.waitUntil(() => countUploads(service.stateDir) > 0, { timeout: 60_000 })
   process.kill(findWorkerd(service.pid) ?? 0, "SIGKILL")
   expect((await upload.answered).status).not.toBe(201)
   await untilNothingIsLeft()

@@ -119,7 +119,7 @@ async function openTask(tier: Tier) {
 
 /** Processes of a workspace that stay; those that were killed take a moment to be gone. */
 async function leftIn(cwd: string) {
-  const isGone = vi.waitFor(async () => expect(await processesIn(cwd)).toEqual([]), 15_000)
+  const isGone = vi.waitFor(async () => expect(await processesIn(cwd)).toEqual([]), 60_000)
   return await isGone.then(
     () => [],
     async () => await processesIn(cwd),
@@ -143,7 +143,7 @@ describe.concurrent.for(TIERS)("in the tier %s", (tier) => {
   test("children that a tool leaves end with it", async () => {
     const end = await run("leave")
     expect(end).toMatchObject({ exitCode: 0, cause: null, left: [] })
-    expect(end.wallMs).toBeLessThan(10_000)
+    expect(end.wallMs).toBeLessThan(60_000)
   })
 
   test("a tool may end its children", async () => {
@@ -175,7 +175,7 @@ describe.concurrent.for(TIERS)("in the tier %s", (tier) => {
     await once(runner.stdout, "data")
     expect(await processesIn(task.spec.cwd)).not.toEqual([])
     runner.kill("SIGKILL")
-    await vi.waitFor(async () => expect(await processesIn(task.spec.cwd)).toEqual([]), 15_000)
+    await vi.waitFor(async () => expect(await processesIn(task.spec.cwd)).toEqual([]), 60_000)
   })
 })
 

@@ -119,7 +119,7 @@ describe("a tool that is held", () => {
     const toolPaths = { ...settings.toolPaths, ffprobe: tool }
     const places = openPlaces({ ...settings, toolPaths, workDir: folder, placesMax: 1 })
     places.open(sandbox)
-    const taskSandbox = await vi.waitFor(() => taken(places.take("light")), 10_000)
+    const taskSandbox = await vi.waitFor(() => taken(places.take("light")), 60_000)
     expect(await run(taskSandbox, tool)).toMatchObject({ exitCode: 0, stdout: "hello\n" })
     expect(taskSandbox.place?.countBegun()).toBe(1)
     await closeTaskSandbox(taskSandbox, null)

@@ -32,7 +32,7 @@ test("a sandbox whose self-test failed is tested again until it passes", async (
   })
   expect(await latest()).toMatchObject({ sandbox: null, test: { ok: false, supported: true } })
   await symlink(findProgram("ffmpeg"), join(folder, "ffmpeg"))
-  await expect.poll(latest, { timeout: 10_000 }).toMatchObject({ test: { ok: true } })
+  await expect.poll(latest).toMatchObject({ test: { ok: true } })
 })
 
 test("a runner whose self-tests failed as often as they may is given up once", async ({ skip }) => {
@@ -42,7 +42,7 @@ test("a runner whose self-tests failed as often as they may is given up once", a
     givenUp += 1
   })
   expect(await latest()).toMatchObject({ sandbox: null })
-  await expect.poll(() => givenUp, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => givenUp).toBe(1)
   await symlink(findProgram("ffmpeg"), join(folder, "ffmpeg"))
   expect(await latest()).toMatchObject({ sandbox: null })
 })

@@ -11,7 +11,7 @@ import { runnerSettings } from "../../support/runner-settings.ts"
 import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
 const tier = await tierWithNamespaces()
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 60_000 }
 const settings = { ...runnerSettings(), placesMax: 2 }
 const POOLS = 2
 

@@ -19,7 +19,7 @@ import { setImmovable } from "./obstacles.ts"
 import { runnerSettings } from "../../support/runner-settings.ts"
 import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
-const PATIENT = { timeout: 15_000, interval: 100 }
+const PATIENT = { timeout: 60_000, interval: 100 }
 const isRoot = process.getuid?.() === 0
 const sandbox = describeSandbox("landlock", runnerSettings())
 

@@ -4,7 +4,7 @@ import type { Harness } from "../harness.ts"
 import { tierWithNamespaces } from "../../support/supported-tiers.ts"
 
 const tier = await tierWithNamespaces()
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 60_000 }
 /** A place of each pool that has some. */
 const PLACES = 2
 const COMMAND = "-f lavfi -i testsrc2=size=64x36:d=0.2 -c:v mpeg4 out.mp4".split(" ")

@@ -290,7 +290,7 @@ describe("inputs that turn out too large", () => {
       await endTask(await probeOf(id, url), PROBED)
     }
     await expect
-      .poll(() => read(`/commands/${id}`), { timeout: 10_000 })
+      .poll(() => read(`/commands/${id}`))
       .toMatchObject({ status: "failed", error_code: "inputs_too_large" })
     const { error } = await read(`/commands/${id}`)
     expect(error).toMatch(/^It could not start: the inputs have 12884901888 bytes together/)

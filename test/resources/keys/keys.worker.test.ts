@@ -142,7 +142,7 @@ describe("a key that is made", () => {
     await statusOf(made)
     await expect
       .poll(async () => (await get(owner, made.id)).last_used_at, {
-        timeout: 15_000,
+        timeout: 60_000,
         interval: 200,
       })
       .not.toBeNull()

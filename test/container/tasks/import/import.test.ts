@@ -23,7 +23,7 @@ const large = makeBytes(PART_BYTES + 12_345)
 const sha256 = hash("sha256", large)
 const ETAG = { etag: '"one"' }
 /** A busy machine takes its time. */
-const PATIENT = { timeout: 20_000 }
+const PATIENT = { timeout: 60_000 }
 
 let harness: Harness
 
