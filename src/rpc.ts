@@ -116,8 +116,17 @@ export type SlotRequest = {
   /** Allocations whose task is over. */
   released: number[]
   /** The account knows no other allocations than those in use: all others are taken back first. */
-  isAnew?: boolean
+  isResync?: boolean
 }
+
+/**
+ * Problems of a slot's container: a start was refused, a task since there is no sandbox, or the yt-dlp
+ * that was to be used could not be installed.
+ */
+export type SlotProblem = Extract<
+  DegradedReason,
+  "container_not_started" | "sandbox_failed" | "ytdlp_update_failed"
+>
 
 export type PoolRpc = DurableObject & {
   /** Answers all allocations of the account; null where a later request was received already. */
@@ -131,12 +140,8 @@ export type PoolRpc = DurableObject & {
   slotStopped(stopped: { slot: string; boot: string }): Promise<void>
   /** A slot's runner fell silent under this allocation: it is ended before the slot is used again. */
   slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
-  /** A slot's container refused a task since it has no sandbox, or took one again. */
-  sandboxJudged(judged: { slot: string; hasSandbox: boolean }): Promise<void>
-  /** A slot's container could not be started, or could again. */
-  startJudged(judged: { slot: string; isStarted: boolean }): Promise<void>
-  /** A slot's container could not install the yt-dlp that it was told to use, or could. */
-  ytdlpJudged(judged: { slot: string; isInstalled: boolean }): Promise<void>
+  /** A slot's container has a problem, or has it no longer. */
+  problemJudged(judged: { slot: string; problem: SlotProblem; isThere: boolean }): Promise<void>
   /** How many slots the pool has, and how many are given; and how many accounts want more. */
   usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }>
   /** Slots whose containers may run: all that were given to an account and not ended for another. */

@@ -21,8 +21,7 @@ export const LAYOUT_LIMITS: LayoutLimits = {
     src: { filesMax: 30, reason: "to be divided" },
     "src/contract": { filesMax: 30, reason: "to be divided" },
     "src/http": { filesMax: 46, reason: "to be divided" },
-    "src/pipeline/dispatch": { filesMax: 28, reason: "to be divided" },
-    "src/storage": { filesMax: 61, reason: "to be divided" },
+    "src/storage": { filesMax: 53, reason: "to be divided" },
     "test/container/sandbox": { filesMax: 31, reason: "to be divided" },
     "test/scripts": { filesMax: 48, reason: "to be divided" },
     "test/support": { filesMax: 64, reason: "to be divided" },
@@ -30,7 +29,7 @@ export const LAYOUT_LIMITS: LayoutLimits = {
     "test/system": { filesMax: 100, reason: "to be divided" },
   },
   splinterLines: 40,
-  splintersMax: 118,
+  splintersMax: 107,
 }
 
 const ROOTS = ["container", "scripts", "src", "test"]

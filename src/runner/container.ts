@@ -4,7 +4,14 @@ import type { TaskOrder } from "../contract/task.ts"
 import { settingsOf } from "../env.ts"
 import type { Env } from "../env.ts"
 import { log } from "../log.ts"
-import type { ContainerState, HealthPath, RunnerAnswer, RunnerRpc, TaskRun } from "../rpc.ts"
+import type {
+  ContainerState,
+  HealthPath,
+  RunnerAnswer,
+  RunnerRpc,
+  SlotProblem,
+  TaskRun,
+} from "../rpc.ts"
 import { poolObjectOf } from "../placement.ts"
 import { databaseOf } from "../storage/database.ts"
 import { isRunningAt } from "../storage/tasks.ts"
@@ -79,8 +86,7 @@ class Runner extends Container<Env> implements RunnerRpc {
       this.#memory.forgetRun(run)
     }
     if (isUnsandboxed || (answer.status === 202 && this.#memory.noteSandboxed())) {
-      const judged = { slot: order.slot, hasSandbox: !isUnsandboxed }
-      this.ctx.waitUntil(poolObjectOf(this.env, this.#pool).sandboxJudged(judged))
+      this.ctx.waitUntil(this.#judge(order.slot, "sandbox_failed", isUnsandboxed))
     }
     return answer
   }
@@ -157,8 +163,7 @@ class Runner extends Container<Env> implements RunnerRpc {
     const slot = this.#memory.slot()
     const { ytdlp } = await this.#call("GET", `/tasks/${taskId}`)
     if (slot === null || (ytdlp !== "installed" && ytdlp !== "failed")) return
-    const judged = { slot, isInstalled: ytdlp === "installed" }
-    await poolObjectOf(this.env, this.#pool).ytdlpJudged(judged)
+    await this.#judge(slot, "ytdlp_update_failed", ytdlp === "failed")
   }
 
   /** Starts the container where it does not run; answers why there is none. */
@@ -187,21 +192,24 @@ class Runner extends Container<Env> implements RunnerRpc {
     }
     try {
       await this.startAndWaitForPorts({ startOptions: { envVars } })
-      if (this.#memory.noteStarted()) this.#judgeStart({ slot, isStarted: true })
+      if (this.#memory.noteStarted()) {
+        this.ctx.waitUntil(this.#judge(slot, "container_not_started", false))
+      }
       return null
     } catch (error) {
       // A container that runs and does not listen yet is only slow.
       if (!containerOf(this.ctx).running) {
         log("warn", "runner.not_started", { slot, error: String(error) })
         this.#memory.noteNotStarted(Date.now())
-        this.#judgeStart({ slot, isStarted: false })
+        this.ctx.waitUntil(this.#judge(slot, "container_not_started", true))
       }
       return String(error)
     }
   }
 
-  #judgeStart(judged: { slot: string; isStarted: boolean }): void {
-    this.ctx.waitUntil(poolObjectOf(this.env, this.#pool).startJudged(judged))
+  /** Tells the pool whether the container has a problem. */
+  async #judge(slot: string, problem: SlotProblem, isThere: boolean): Promise<void> {
+    await poolObjectOf(this.env, this.#pool).problemJudged({ slot, problem, isThere })
   }
 
   /** An end that failed refuses only the calls that waited for it. */

@@ -88,7 +88,7 @@ function leftInObjects(bed: Bed): string[] {
     read(path, "select id from queued_tasks").map((row) => `queued task ${String(row["id"])}`),
   )
   const allocated = storePaths(bed, "do/*Pool").flatMap((path) =>
-    read(path, "select last_grant as id from slots where held = 1").map(
+    read(path, "select allocation as id from slots where is_allocated = 1").map(
       (row) => `allocation ${String(row["id"])}`,
     ),
   )

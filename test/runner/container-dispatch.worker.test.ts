@@ -8,12 +8,13 @@ import { newTask, startingTask } from "../../src/pipeline/dispatch/queued-task.t
 import type { RunnerAnswer } from "../../src/rpc.ts"
 import { databaseOf } from "../../src/storage/database.ts"
 import { createJob, draftJob, draftTask } from "../../src/storage/job-drafts.ts"
-import { openTaskQueue } from "../../src/storage/task-queue.ts"
-import type { TaskQueue } from "../../src/storage/task-queue.ts"
-import type { QueuedTask } from "../../src/storage/queued-tasks.ts"
+import { TaskQueue } from "../../src/pipeline/dispatch/queue.ts"
+import type { QueuedTask } from "../../src/pipeline/dispatch/queued-task.ts"
 import { readSnapshot } from "../../src/storage/transitions.ts"
 import { withContainers } from "../support/containers.ts"
 import { jobFacts } from "../support/job-facts.ts"
+
+const notes = { keepClaim: () => undefined }
 
 describe("a task for a container", () => {
   const accountId = newId()
@@ -40,7 +41,7 @@ describe("a task for a container", () => {
   ): Promise<Value> {
     const object = env.DISPATCHER.getByName(crypto.randomUUID())
     return runInDurableObject(object, (_, { storage }) => {
-      const queue = openTaskQueue(storage.sql)
+      const queue = new TaskQueue(storage.sql)
       const planned = { id: taskId, jobId, pool: "media", priority: 50, weight: 1, jobWeight: 1 }
       const made = newTask({ ...planned, blocked: false, createdAt: Date.now() })
       const task = startingTask(made, { id: 7, slot: "media-0" }, Date.now())
@@ -60,10 +61,10 @@ describe("a task for a container", () => {
         for (let spentOf = 0; spentOf < 10; spentOf += 1) {
           await env.DB.batch(Array.from({ length: 100 }, () => statement))
         }
-        return await dispatchTask(containers, queue, accountId, task)
+        return await dispatchTask(containers, { queue, notes }, accountId, task)
       })
       await expect(spent).rejects.toThrow("statements of an invocation")
-      expect(await dispatchTask(containers, queue, accountId, task)).toBe("running")
+      expect(await dispatchTask(containers, { queue, notes }, accountId, task)).toBe("running")
     })
   })
 
@@ -88,7 +89,7 @@ describe("a task for a container", () => {
       },
     })
     const outcome = await inQueue({ jobId, taskId }, async (queue, task) => {
-      const outcome = await dispatchTask(containers, queue, accountId, task)
+      const outcome = await dispatchTask(containers, { queue, notes }, accountId, task)
       return [outcome, queue.find(taskId)]
     })
     expect(outcome).toMatchObject(["running", { state: "running", boot: "a-boot" }])

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
 import { Pool } from "../../src/pipeline/dispatch/pool.ts"
 import { LIMITS } from "../../src/plans.ts"
-import type { SlotAllocation } from "../../src/rpc.ts"
+import type { SlotAllocation, SlotProblem } from "../../src/rpc.ts"
 import { withContainers } from "../support/containers.ts"
 
 describe("a slot that is a container", () => {
@@ -48,6 +48,10 @@ describe("a slot that is a container", () => {
   }
 
   /** What an account has got once it was woken, as its dispatcher is. */
+  async function judge(pool: Pool, problem: SlotProblem, isThere: boolean): Promise<void> {
+    await pool.problemJudged({ slot: "media-0", problem, isThere })
+  }
+
   async function untilWoken(pool: Pool, accountId: string, wanted = 1) {
     await expect.poll(() => woken).toContain(accountId)
     return await request(pool, accountId, wanted)
@@ -249,11 +253,11 @@ describe("a slot that is a container", () => {
     const [atOnce, lasting, started, forgotten] = await inPool(async (pool) => {
       async function refuseAt(seconds: number) {
         clock.mockImplementation(() => began + seconds * 1000)
-        await pool.startJudged({ slot: "media-0", isStarted: false })
+        await judge(pool, "container_not_started", true)
         return await pool.degradedReasons()
       }
       const reasons = [await refuseAt(0), await refuseAt(61)]
-      await pool.startJudged({ slot: "media-0", isStarted: true })
+      await judge(pool, "container_not_started", false)
       reasons.push(await pool.degradedReasons())
       await refuseAt(100)
       // Nobody wanted the slot any more in between.
@@ -267,9 +271,9 @@ describe("a slot that is a container", () => {
 
   it("makes the health degraded while its containers have no sandbox", async () => {
     const [failing, after] = await inPool(async (pool) => {
-      await pool.sandboxJudged({ slot: "media-0", hasSandbox: false })
+      await judge(pool, "sandbox_failed", true)
       const failed = await pool.degradedReasons()
-      await pool.sandboxJudged({ slot: "media-0", hasSandbox: true })
+      await judge(pool, "sandbox_failed", false)
       return [failed, await pool.degradedReasons()]
     })
     expect(failing).toEqual(["sandbox_failed"])

@@ -1,6 +1,5 @@
-import { openTaskQueue } from "../../src/storage/task-queue.ts"
-import type { TaskQueue } from "../../src/storage/task-queue.ts"
-import type { QueuedTask } from "../../src/storage/queued-tasks.ts"
+import { TaskQueue } from "../../src/pipeline/dispatch/queue.ts"
+import type { QueuedTask } from "../../src/pipeline/dispatch/queued-task.ts"
 
 /** All tasks of a queue, in the order of their ids. */
 export function allQueued(queue: TaskQueue): QueuedTask[] {
@@ -10,5 +9,5 @@ export function allQueued(queue: TaskQueue): QueuedTask[] {
 
 /** The same of the queue that a dispatcher's storage holds. */
 export function allStored({ sql }: DurableObjectStorage): QueuedTask[] {
-  return allQueued(openTaskQueue(sql))
+  return allQueued(new TaskQueue(sql))
 }

@@ -10,17 +10,17 @@ import type { HeldPlan } from "../../plans.ts"
 import { deleteTask, ioOrigin, postTask } from "../../runner/client.ts"
 import { makeTaskToken } from "../../runner/token.ts"
 import { databaseOf } from "../../storage/database.ts"
-import type { TaskQueue } from "../../storage/task-queue.ts"
-import type { QueuedTask } from "../../storage/queued-tasks.ts"
 import { openSecrets } from "../../storage/task-secrets.ts"
 import { claimTask, outputKeysOf } from "../../storage/tasks.ts"
 import type { ClaimedTask } from "../../storage/tasks.ts"
 import { hydrateTask } from "../../storage/hydrate.ts"
 import { describeOversize, findInputRoom } from "../jobs/input-room.ts"
+import { lostInputsFailure } from "../settle/input-failures.ts"
 import { endJob } from "../settle/settle.ts"
+import type { JobNotes } from "./job-notes.ts"
+import type { TaskQueue } from "./queue.ts"
 import { isDispatching, isPosted, postingTask, runningTask } from "./queued-task.ts"
-import { inputFailure } from "./reconcile.ts"
-import { openRetryWaits } from "./retry-waits.ts"
+import type { QueuedTask } from "./queued-task.ts"
 
 /** A task that no runner took by then waits again; being refused costs none of its budgets. */
 const POST_MS_MAX = 120_000
@@ -28,6 +28,10 @@ const POST_MS_MAX = 120_000
 const FULL_MS_MAX = 10_000
 /** An invocation that has used up its statements of D1 gets no more; the next alarm's has new ones. */
 const CLAIM_TRIES_MAX = 6
+
+const RETRY_MS = 200
+/** A platform that has no container to give refuses those who ask it too often. */
+const RETRY_MS_MAX = 10_000
 
 /** `superseded`: the task got another allocation meanwhile, or left the queue. */
 export type DispatchOutcome = "running" | "gone" | "no capacity" | "superseded"
@@ -41,7 +45,7 @@ type FindOwn = () => QueuedTask | null
  */
 export async function dispatchTask(
   env: Env,
-  queue: TaskQueue,
+  { queue, notes }: { queue: TaskQueue; notes: Pick<JobNotes, "keepClaim"> },
   accountId: string,
   { id: taskId, jobId, allocation }: QueuedTask,
 ): Promise<DispatchOutcome> {
@@ -60,7 +64,7 @@ export async function dispatchTask(
     return "gone"
   }
   const { fence } = claimed.task
-  queue.keepClaim(taskId, claimed.snapshot)
+  notes.keepClaim(taskId, claimed.snapshot)
   queue.hold(postingTask(task, fence))
   logDispatch(claimed)
   return await post(env, queue, await makeOrder(env, claimed, secrets), () => {
@@ -104,7 +108,9 @@ const SECRETS_LOST: Failure = {
 
 /** Why a task cannot start whose files were deleted since it was ready. */
 function goneFailure({ inputs }: ClaimedTask): Failure | null {
-  return inputFailure(inputs.flatMap(({ key, file }) => (file ? [] : [{ key, failure: null }])))
+  return lostInputsFailure(
+    inputs.flatMap(({ key, file }) => (file ? [] : [{ key, failure: null }])),
+  )
 }
 
 /** Why a task cannot start of which an input turned out too large when its job brought it in. */
@@ -120,7 +126,6 @@ async function sizeFailure(env: Env, { task, inputs, plan }: ClaimedTask): Promi
 
 /** Throws where D1 does not answer for some seconds; the dispatch is then made again. */
 async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<ClaimedTask | null> {
-  const nextWaitMs = openRetryWaits()
   for (let tries = 1; ; tries += 1) {
     const task = findOwn()
     if (!task || task.slot === null || task.allocation === null) return null
@@ -131,7 +136,7 @@ async function claim(env: Env, accountId: string, findOwn: FindOwn): Promise<Cla
     } catch (error) {
       logError("dispatch.claim_failed", { error: String(error) })
       if (tries === CLAIM_TRIES_MAX) throw error
-      await scheduler.wait(nextWaitMs())
+      await scheduler.wait(retryWaitMs(tries))
     }
   }
 }
@@ -143,8 +148,9 @@ async function post(
   findOwn: FindOwn,
 ): Promise<DispatchOutcome> {
   const startedAt = Date.now()
-  const nextWaitMs = openRetryWaits()
-  for (let task = findOwn(); task && isDispatching(task); task = findOwn()) {
+  for (let tries = 1; ; tries += 1) {
+    const task = findOwn()
+    if (!task || !isDispatching(task)) return task && isPosted(task) ? "running" : "superseded"
     const result = await postTask(env, order)
     const posted = findOwn()
     if (!posted) {
@@ -160,10 +166,16 @@ async function post(
     const patienceMs = "full" in result ? FULL_MS_MAX : POST_MS_MAX
     // Also where the clock was set back, which would make the time last longer.
     if (Math.abs(Date.now() - startedAt) > patienceMs) return "no capacity"
-    await scheduler.wait(nextWaitMs())
+    await scheduler.wait(retryWaitMs(tries))
   }
-  const task = findOwn()
-  return task && isPosted(task) ? "running" : "superseded"
+}
+
+/**
+ * Wait after the n-th try in milliseconds: about twice as long each time, and by chance up to half
+ * less, so that those who failed together do not come back together.
+ */
+export function retryWaitMs(tries: number, random: number = Math.random()): number {
+  return Math.min(RETRY_MS * 2 ** (tries - 1), RETRY_MS_MAX) * (1 - random / 2)
 }
 
 async function makeOrder(

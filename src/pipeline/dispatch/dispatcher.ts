@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers"
-import { settingsOf } from "../../env.ts"
+import { LEASE_MS } from "../../contract/protocol.ts"
 import type { Env } from "../../env.ts"
 import { doOrLog } from "../../log.ts"
 import type {
@@ -12,74 +12,68 @@ import type {
   SlotAllocation,
   TaskMessage,
 } from "../../rpc.ts"
+import { remember } from "../../recent.ts"
 import { deleteTask } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
-import { openTaskQueue } from "../../storage/task-queue.ts"
-import type { QueuedTask } from "../../storage/queued-tasks.ts"
 import { isRunningAt } from "../../storage/tasks.ts"
 import type { JobSnapshot } from "../../storage/transitions.ts"
-import { openArrivals } from "./arrivals.ts"
-import { cancelJobsOfDeleted } from "./cancel-deleted.ts"
-import { openChecks } from "./checks.ts"
+import { cancelJobsOfDeleted } from "../jobs/cancel.ts"
+import { Alarms } from "./alarms.ts"
 import { dispatchTask } from "./dispatch-task.ts"
-import { openGathering } from "./gather.ts"
-import { openJobNotes } from "./job-notes.ts"
-import { openLeaseClock } from "./lease-clock.ts"
-import { openNextAlarm } from "./next-alarm.ts"
-import { openRecentIds } from "./recent-ids.ts"
+import { MicroBatch } from "./enqueue.ts"
+import { JobNotes } from "./job-notes.ts"
+import { ProgressTracker } from "./progress.ts"
+import { TaskQueue } from "./queue.ts"
 import {
   isDispatching,
   isLeaseOver,
   isLeaseTooLong,
   isPosted,
   isRunLost,
+  newTask,
   renewedTask,
   runningTask,
 } from "./queued-task.ts"
+import type { QueuedTask } from "./queued-task.ts"
+import { Reconciler } from "./reconciler.ts"
 import { endLostRun, requeueLost } from "./requeue.ts"
-import { openSlotRequests } from "./request-slots.ts"
-import { openWalks } from "./walks.ts"
-import { openWatchers } from "./watchers.ts"
+import { ScanCursors } from "./scan-cursors.ts"
+import { SlotRequests } from "./slot-requests.ts"
+
+/** Tasks that left are remembered by their ids, so many of them. */
+const LEFT_MAX = 10_000
 
 /** Queues an account's tasks, holds their leases and knows their progress; one per account. */
 export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
-  readonly #queue = openTaskQueue(this.ctx.storage.sql)
-  readonly #watchers = openWatchers((jobId) => this.#queue.ofJob(jobId))
-  readonly #dispatching = new Set<string>()
-  readonly #notes = openJobNotes((accountId) => databaseOf(this.env, accountId), {
-    onStarted: (jobIds, started) => {
-      this.#queue.claimsStarted(started)
-      for (const jobId of jobIds) this.#watchers.jobChanged(jobId)
-    },
+  readonly #queue = new TaskQueue(this.ctx.storage.sql)
+  readonly #progress = new ProgressTracker((jobId) => this.#queue.ofJob(jobId))
+  readonly #notes = new JobNotes((accountId) => databaseOf(this.env, accountId), {
+    onStarted: (jobId) => this.#progress.jobChanged(jobId),
     inBackground: (work) => this.#inBackground(work),
   })
+  readonly #slots = new SlotRequests(this.env, this.#queue)
+  readonly #cursors = new ScanCursors(this.#queue)
+  readonly #alarms = new Alarms(this.ctx.storage, this.env, {
+    queue: this.#queue,
+    cursors: this.#cursors,
+    slots: this.#slots,
+  })
+  readonly #reconciler = new Reconciler(this.env, {
+    queue: this.#queue,
+    cursors: this.#cursors,
+    notes: this.#notes,
+    slots: this.#slots,
+    remove: (id, killed) => this.#remove(id, killed),
+    onReconciled: (accountId) => this.#reconciled(accountId),
+  })
+  readonly #accepting = new MicroBatch<TaskMessage[]>()
+  readonly #dispatching = new Set<string>()
   /** Tasks that left the queue; D1 alone brings one back. */
-  readonly #left = openRecentIds()
-  readonly #slots = openSlotRequests(this.env, this.#queue)
-  readonly #leaseClock = openLeaseClock()
-  readonly #nextAlarm: ReturnType<typeof openNextAlarm>
-  readonly #walks = openWalks(this.#queue)
-  readonly #checks: ReturnType<typeof openChecks>
-  readonly #gather = openGathering<TaskMessage[]>()
-  readonly #arrivals = openArrivals({ queue: this.#queue, left: this.#left, notes: this.#notes })
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env)
-    const walks = this.#walks
-    this.#nextAlarm = openNextAlarm(ctx.storage, this.#queue, {
-      waitMsMax: () => settingsOf(env).WAIT_SECONDS_MAX * 1000,
-      isHurried: () => walks.isHurried(),
-    })
-    this.#checks = openChecks(env, this.#queue, {
-      walks,
-      notes: this.#notes,
-      remove: (id, killed) => this.#remove(id, killed),
-      onReconciled: (accountId) => this.#reconciled(accountId),
-    })
-  }
+  readonly #left = remember<true>(LEFT_MAX)
+  #leasesCheckedAt: number | null = null
 
   async accept(accountId: string, tasks: TaskMessage[]): Promise<void> {
-    await this.#gather(tasks, (calls) => this.#enqueue(accountId, calls))
+    await this.#accepting.add(tasks, (calls) => this.#enqueue(accountId, calls.flat()))
   }
 
   async renewLease(accountId: string, jobId: string, heartbeat: Heartbeat): Promise<boolean> {
@@ -89,7 +83,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (task.boot !== null && task.boot !== boot) return false
       this.#queue.renew(runningTask(task, boot, Date.now()))
       if (task.boot === null) this.#notes.taskTaken(accountId, task)
-      if (progress) this.#watchers.progressed({ id: taskId, jobId }, progress)
+      if (progress) this.#progress.reported({ id: taskId, jobId }, progress)
       return true
     }
     return await isRunningAt(databaseOf(this.env, accountId), { taskId, fence })
@@ -98,37 +92,37 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async tasksEnded(accountId: string, ids: string[], killed = false, over = false): Promise<void> {
     const ending = [...this.#queue.findAll(ids).values()]
     for (const { id, jobId, pool } of ending) {
-      this.#slots.forgetOwing(pool)
+      this.#slots.forgetUnmet(pool)
       if (over) this.#remove(id, killed)
-      else this.#watchers.mayBeOver(jobId)
+      else this.#progress.mayBeOver(jobId)
     }
-    await this.#checks.lookAfter(accountId, { ids, ending, over, killed })
+    await this.#reconciler.reconcileEnded(accountId, { ids, ending, over, killed })
     this.#pump(accountId)
   }
 
   async filesGone(accountId: string, fileIds: string[]): Promise<void> {
-    await this.#checks.lookForFiles(accountId, fileIds)
+    await this.#reconciler.reconcileFiles(accountId, fileIds)
     this.#pump(accountId)
   }
 
   async claimedJob(taskId: string): Promise<JobSnapshot | null> {
-    return this.#queue.takeClaim(taskId)
+    return this.#notes.takeClaim(taskId)
   }
 
   async progressOfJobs(jobIds: string[]): Promise<Map<string, Progress>> {
-    return this.#watchers.progressOfJobs(jobIds)
+    return this.#progress.ofJobs(jobIds)
   }
 
   async nextChange(jobId: string, seen: SeenJob | null, timeoutMs: number): Promise<JobChange> {
-    return await this.#watchers.next(jobId, seen, timeoutMs)
+    return await this.#progress.next(jobId, seen, timeoutMs)
   }
 
   async tick(accountId: string): Promise<void> {
-    await this.#nextAlarm.armLater(accountId)
+    await this.#alarms.armLater(accountId)
     await this.tasksEnded(accountId, await cancelJobsOfDeleted(this.env, accountId), true)
-    await this.#checks.adopt(accountId)
-    await this.#checks.lookAround(accountId)
-    await this.#checks.expire(accountId)
+    await this.#reconciler.adoptSome(accountId)
+    await this.#reconciler.reconcileSome(accountId)
+    await this.#reconciler.expire(accountId)
     this.#pump(accountId)
   }
 
@@ -142,16 +136,16 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async wake(accountId: string, pool?: string): Promise<void> {
-    this.#slots.forgetOwing()
+    this.#slots.forgetUnmet()
     // A pool that knows the account tells a queue that does not: what it knew is lost.
     if (this.#queue.account() === null) await this.tick(accountId)
-    this.#slots.requestAnew(pool)
+    this.#slots.resync(pool)
     this.#pump(accountId)
   }
 
   async planChanged(accountId: string): Promise<void> {
     this.#slots.forgetPlan()
-    this.#slots.forgetOwing()
+    this.#slots.forgetUnmet()
     this.#pump(accountId)
   }
 
@@ -170,30 +164,37 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   override async alarm(): Promise<void> {
     const accountId = this.#queue.account()
-    this.#nextAlarm.wentOff()
+    this.#alarms.wentOff()
     if (accountId === null) return
     await doOrLog("dispatcher.check_leases_failed", {}, () => this.#checkLeases(accountId))
     await doOrLog("dispatcher.check_tasks_failed", {}, async () => {
-      if (this.#walks.isAdopting()) await this.#checks.adopt(accountId)
-      await this.#checks.lookAround(accountId)
+      if (this.#cursors.isExpedited("open")) await this.#reconciler.adoptSome(accountId)
+      await this.#reconciler.reconcileSome(accountId)
     })
-    await doOrLog("dispatcher.expire_failed", {}, () => this.#checks.expire(accountId))
+    await doOrLog("dispatcher.expire_failed", {}, () => this.#reconciler.expire(accountId))
     this.#pump(accountId)
     this.#notes.noteLater(accountId)
     this.#queue.flush()
-    await this.#nextAlarm.armNext(accountId)
+    await this.#alarms.armNext(accountId)
   }
 
-  /** Queues what calls brought that came at once, with one wait for the disk. */
-  async #enqueue(accountId: string, calls: readonly TaskMessage[][]): Promise<void> {
-    const open = this.#arrivals.find(calls)
-    if (open.length === 0) return
-    await this.#nextAlarm.armSoon(accountId)
-    const blocked = this.#arrivals.queue(open)
+  /** Queues the tasks of calls that came at once, with one wait for the disk. */
+  async #enqueue(accountId: string, accepted: readonly TaskMessage[]): Promise<void> {
+    // A call that was lost may have come all the same, and the message of its task after its end.
+    const tasks = accepted.filter(({ id }) => !this.#left.get(id))
+    if (tasks.length === 0) return
+    await this.#alarms.armSoon(accountId)
+    this.#queue.add(tasks.map(newTask))
+    const queued = this.#queue.findAll(tasks.map(({ id }) => id))
+    for (const { id, jobId } of tasks) {
+      // A claim would have said so in D1.
+      if (queued.get(id)?.fence === null) this.#notes.jobAccepted(jobId)
+    }
     this.#notes.noteLater(accountId)
     // What a blocked task waits for may have come while the call was on its way.
-    const looked = this.#checks.look(accountId, blocked, true)
-    this.#inBackground(looked.then(() => this.#pump(accountId)))
+    const blocked = tasks.flatMap((task) => (task.blocked ? task.id : []))
+    const reconciled = this.#reconciler.reconcileTasks(accountId, blocked, true)
+    this.#inBackground(reconciled.then(() => this.#pump(accountId)))
   }
 
   /** Requests slots and starts what gets one; nobody waits for a pool that has to end a container. */
@@ -203,7 +204,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     })
     this.#inBackground(
       requested.then(async () => {
-        if (this.#slots.hasFailed()) await this.#nextAlarm.armSoon(accountId)
+        if (this.#slots.hasFailed()) await this.#alarms.armSoon(accountId)
       }),
     )
   }
@@ -212,8 +213,9 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const { id, allocation } = task
     if (this.#dispatching.has(id)) return
     this.#dispatching.add(id)
-    this.#inBackground(this.#nextAlarm.armSoon(accountId))
-    const done = dispatchTask(this.env, this.#queue, accountId, task).then(async (outcome) => {
+    this.#inBackground(this.#alarms.armSoon(accountId))
+    const parts = { queue: this.#queue, notes: this.#notes }
+    const done = dispatchTask(this.env, parts, accountId, task).then(async (outcome) => {
       this.#dispatching.delete(id)
       const queued = this.#queue.find(id)
       if (outcome === "running" && queued) this.#notes.taskTaken(accountId, queued)
@@ -230,12 +232,19 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async #leave(accountId: string, task: QueuedTask): Promise<void> {
     this.#remove(task.id, false)
     const ending = [task, ...this.#queue.ofJob(task.jobId)]
-    await this.#checks.lookAfter(accountId, { ids: [task.id], ending, over: false, killed: true })
+    await this.#reconciler.reconcileEnded(accountId, {
+      ids: [task.id],
+      ending,
+      over: false,
+      killed: true,
+    })
   }
 
   async #checkLeases(accountId: string): Promise<void> {
     const now = Date.now()
-    const isClockOff = this.#leaseClock.isOff(now)
+    // Where the clock was set forward, or the machine slept, nobody could renew a lease meanwhile.
+    const isClockOff = now - (this.#leasesCheckedAt ?? now) > LEASE_MS
+    this.#leasesCheckedAt = now
     for (const { id } of this.#queue.underWay()) {
       // It may be another state since the list was read: an earlier one may have been awaited.
       const task = this.#queue.find(id)
@@ -265,14 +274,14 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       await this.#leave(accountId, task)
       return true
     }
-    this.#watchers.runEnded(task)
-    this.#slots.forgetOwing(task.pool)
-    await this.#checks.reconcile(accountId, open)
+    this.#progress.runEnded(task)
+    this.#slots.forgetUnmet(task.pool)
+    await this.#reconciler.reconcile(accountId, open)
     return true
   }
 
   async #reconciled(accountId: string): Promise<void> {
-    await this.#nextAlarm.armNext(accountId)
+    await this.#alarms.armNext(accountId)
     const waitMs = this.#queue.nextReadyIn(Date.now())
     // Tasks that back off start without a call from anybody.
     if (waitMs !== null) {
@@ -284,11 +293,11 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     const task = this.#queue.find(id)
     if (!task) return
     const { pool, slot, fence } = task
-    this.#slots.forgetOwing(pool)
+    this.#slots.forgetUnmet(pool)
     this.#queue.remove(id)
-    this.#left.add(id)
+    this.#left.set(id, true, Infinity)
     this.#notes.taskLeft(id)
-    this.#watchers.runEnded(task)
+    this.#progress.runEnded(task)
     if (killed && slot && fence) {
       this.#inBackground(deleteTask(this.env, { slot, taskId: id, fence }))
     }

@@ -2,10 +2,10 @@ import { settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import { logError } from "../../log.ts"
 import { isFinal } from "../../storage/schema/states.ts"
-import type { TaskQueue } from "../../storage/task-queue.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { expiryTransition, waitingSince } from "../settle/expiry.ts"
 import { transitionJob } from "../settle/settle.ts"
+import type { TaskQueue } from "./queue.ts"
 
 const JOBS_MAX = 100
 /** A job whose end could not be written is tried again after those that wait behind it. */

@@ -1,5 +1,5 @@
 import type { SlotAllocation } from "../../rpc.ts"
-import type { Requester } from "../../storage/waiting-accounts.ts"
+import type { Requester } from "./requesters.ts"
 
 /** A slot that nobody holds, and whose container it still is; null where it is empty. */
 export type FreeSlot = { name: string; lastHolder: string | null }

@@ -4,17 +4,16 @@ import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
 import { doOrLog, logError } from "../../log.ts"
-import type { PoolRpc, SlotAllocation, SlotRequest, SweptDatabase } from "../../rpc.ts"
+import type { PoolRpc, SlotAllocation, SlotProblem, SlotRequest, SweptDatabase } from "../../rpc.ts"
 import { dispatcherOf } from "../../placement.ts"
 import { destroySlot } from "../../runner/client.ts"
 import { poolNameOfSlot, slotNames } from "../../runner/pools.ts"
-import { openSlotTables } from "../../storage/slot-allocations.ts"
-import type { SlotTables } from "../../storage/slot-allocations.ts"
-import { openRequesters } from "../../storage/waiting-accounts.ts"
-import type { Requester, Requesters } from "../../storage/waiting-accounts.ts"
 import { sweepDatabase } from "../upkeep/sweep-database.ts"
 import { findHandOver, shareSlots } from "./fair-share.ts"
 import type { HandOver, PoolState } from "./fair-share.ts"
+import { Requesters } from "./requesters.ts"
+import type { Requester } from "./requesters.ts"
+import { Slots } from "./slots.ts"
 
 /** An account that wants a slot and says nothing for so long is woken. */
 const WAKE_MS = 15_000
@@ -25,18 +24,12 @@ const FORGET_MS = 3_600_000
 
 /** Owns the slots of one pool of runners and shares them between accounts. */
 export class Pool extends DurableObject<Env> implements PoolRpc {
-  readonly #tables: SlotTables
-  readonly #requesters: Requesters
+  readonly #slots = new Slots(this.ctx.storage.sql)
+  readonly #requesters = new Requesters(this.ctx.storage.sql, this.#slots.lastTurns())
   /** Free slots whose containers are being ended, and for whom: they are as good as allocated to these. */
   readonly #ending = new Map<string, string | null>()
   /** Allocations whose run was handed over before; their dispatchers say so again where it is lost. */
   #kept = new Set<number>()
-
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env)
-    this.#tables = openSlotTables(ctx.storage.sql)
-    this.#requesters = openRequesters(ctx.storage.sql, this.#tables.lastTurns())
-  }
 
   async requestSlots(
     pool: string,
@@ -60,59 +53,59 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     })
     this.#share(pool, accountId)
     await this.#arm(pool)
-    return this.#tables.of(accountId)
+    return this.#slots.of(accountId)
   }
 
   async runnerStarted(boot: string): Promise<void> {
     await Promise.allSettled(
-      this.#tables
+      this.#slots
         .holders()
         .map((accountId) => dispatcherOf(this.env, accountId).runsLost(accountId, { boot })),
     )
   }
 
   async slotStopped({ slot, boot }: { slot: string; boot: string }): Promise<void> {
-    const accountId = this.#tables.holderOf(slot)
+    const accountId = this.#slots.holderOf(slot)
     if (accountId === null) return
     await dispatcherOf(this.env, accountId).runsLost(accountId, { stopped: boot })
   }
 
   async slotDistrusted({ slot, allocation }: { slot: string; allocation: number }): Promise<void> {
     // A later allocation got another container already.
-    if (this.#tables.lastAllocationOf(slot) !== allocation) return
-    this.#tables.saveToEnd(slot)
+    if (this.#slots.lastAllocationOf(slot) !== allocation) return
+    this.#slots.saveToEnd(slot)
     await this.#arm(poolNameOfSlot(slot))
   }
 
-  async sandboxJudged({ slot, hasSandbox }: { slot: string; hasSandbox: boolean }): Promise<void> {
-    if (hasSandbox) this.#tables.saveSandboxed(slot)
-    else this.#tables.saveUnsandboxed(slot, Date.now())
-  }
-
-  async startJudged({ slot, isStarted }: { slot: string; isStarted: boolean }): Promise<void> {
-    if (isStarted) this.#tables.saveStarted(slot)
-    else this.#tables.saveNotStarted(slot, Date.now())
-  }
-
-  async ytdlpJudged({ slot, isInstalled }: { slot: string; isInstalled: boolean }): Promise<void> {
-    if (isInstalled) this.#tables.saveUpdated(slot)
-    else this.#tables.saveNotUpdated(slot, Date.now())
+  async problemJudged({
+    slot,
+    problem,
+    isThere,
+  }: {
+    slot: string
+    problem: SlotProblem
+    isThere: boolean
+  }): Promise<void> {
+    if (isThere) this.#slots.saveProblem(slot, problem, Date.now())
+    else this.#slots.clearProblem(slot, problem)
   }
 
   async usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }> {
     return {
       slots: slotNames(pool, settingsOf(this.env)).length,
-      used: this.#tables.all().length,
+      used: this.#slots.allocations().length,
       waitingAccounts: this.#requesters.waiting().length,
     }
   }
 
   async occupiedSlots(): Promise<string[]> {
-    return this.#tables.occupied()
+    return this.#slots.occupied()
   }
 
   async degradedReasons(): Promise<DegradedReason[]> {
-    return this.#tables.degradedReasons(Date.now())
+    const isAnyNotEnded = this.#slots.slotsNotEnded().size > 0
+    const notEnded = isAnyNotEnded ? (["slot_not_ended"] as const) : []
+    return [...this.#slots.problems(Date.now()), ...notEnded]
   }
 
   async sweepDatabase(swept: SweptDatabase): Promise<void> {
@@ -120,27 +113,28 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   override async alarm(): Promise<void> {
-    const slot = this.#tables.anySlot()
+    const slot = this.#slots.anySlot()
     if (slot === null) return
     const pool = poolNameOfSlot(slot)
     await this.#arm(pool)
-    for (const slot of this.#tables.slotsToEnd()) {
-      const isFree = this.#tables.holderOf(slot) === null && !this.#ending.has(slot)
+    for (const slot of this.#slots.slotsToEnd()) {
+      const isFree = this.#slots.holderOf(slot) === null && !this.#ending.has(slot)
       if (isFree) this.#end(pool, slot, null)
     }
     const now = Date.now()
     for (const accountId of this.#silent(now)) this.#wake(accountId, pool)
-    this.#requesters.forget(now - FORGET_MS, (accountId) => this.#tables.of(accountId).length > 0)
+    this.#requesters.forget(now - FORGET_MS, new Set(this.#slots.holders()))
     await this.#handOver(pool)
   }
 
   /** Frees what the account released or no longer needs; answers how many idle slots it keeps. */
-  #freeSurplus({ accountId, released, inUse, wanted, isAnew }: SlotRequest): number {
-    for (const id of released) this.#tables.free(id, accountId)
+  #freeSurplus({ accountId, released, inUse, wanted, isResync }: SlotRequest): number {
+    const freed = new Set(released)
     const used = new Set(inUse)
-    const idle = this.#tables.of(accountId).filter(({ id }) => !used.has(id))
-    const keptMax = isAnew ? 0 : wanted
-    for (const { id } of idle.slice(keptMax)) this.#tables.free(id, accountId)
+    const ids = this.#slots.of(accountId).map(({ id }) => id)
+    const idle = ids.filter((id) => !freed.has(id) && !used.has(id))
+    const keptMax = isResync ? 0 : wanted
+    this.#slots.free([...released, ...idle.slice(keptMax)], accountId)
     return Math.min(idle.length, keptMax)
   }
 
@@ -155,8 +149,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
       this.#state(pool),
       first,
     ).entries()) {
-      if (lastHolder !== null && lastHolder !== accountId) this.#tables.saveToEnd(slot)
-      if (this.#tables.slotsToEnd().has(slot)) this.#end(pool, slot, accountId)
+      if (lastHolder !== null && lastHolder !== accountId) this.#slots.saveToEnd(slot)
+      if (this.#slots.slotsToEnd().has(slot)) this.#end(pool, slot, accountId)
       else {
         this.#allocate({ id: first + index, slot, accountId })
         got.add(accountId)
@@ -169,7 +163,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   #allocate(made: SlotAllocation): void {
     const requester = this.#requesters.find(made.accountId)
     if (!requester) return
-    this.#tables.allocate(made)
+    this.#slots.allocate(made)
     const wanted = requester.wanted - 1
     this.#requesters.save({ ...requester, wanted, waitingSince: Date.now(), turn: made.id })
   }
@@ -180,16 +174,12 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
    */
   #end(pool: string, slot: string, accountId: string | null): void {
     const number = this.#nextNumber()
-    this.#tables.saveNumber(slot, number)
+    this.#slots.saveNumber(slot, number)
     this.#ending.set(slot, accountId)
     const ended = destroySlot(this.env, slot, number).then(async (isEnded) => {
       this.#ending.delete(slot)
-      if (isEnded) {
-        this.#tables.noteEnded(slot)
-        this.#tables.saveEmpty(slot)
-      } else {
-        this.#tables.noteEndFailed(slot, Date.now())
-      }
+      if (isEnded) this.#slots.saveEnded(slot)
+      else this.#slots.saveEndFailed(slot, Date.now())
       this.#share(pool, null)
       await this.#arm(pool)
     })
@@ -202,16 +192,16 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
    */
   #state(pool: string): PoolState {
     const settings = settingsOf(this.env)
-    const notEnded = this.#tables.slotsNotEnded()
+    const notEnded = this.#slots.slotsNotEnded()
     const names = slotNames(pool, settings).filter((name) => !notEnded.has(name))
     const isPlain = settings.RUNNER_ORIGIN !== undefined
     const free = names
-      .filter((name) => this.#tables.holderOf(name) === null && !this.#ending.has(name))
-      .map((name) => ({ name, lastHolder: isPlain ? null : this.#tables.lastHolder(name) }))
+      .filter((name) => this.#slots.holderOf(name) === null && !this.#ending.has(name))
+      .map((name) => ({ name, lastHolder: isPlain ? null : this.#slots.lastHolder(name) }))
     return {
       slotCount: names.length,
       free,
-      allocations: [...this.#tables.all(), ...this.#promised()],
+      allocations: [...this.#slots.allocations(), ...this.#promised()],
       waiting: this.#stillWaiting(),
       now: Date.now(),
     }
@@ -247,13 +237,13 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
         logError("pool.hand_over_failed", { error: String(error) })
         return
       }
-      const known = this.#tables.all().filter(({ id }) => this.#kept.has(id))
+      const known = this.#slots.allocations().filter(({ id }) => this.#kept.has(id))
       this.#kept = new Set([...known.map(({ id }) => id), allocation.id])
     }
   }
 
   #nextHandOver(pool: string): HandOver | null {
-    if (!this.#requesters.isAnyWaiting() || this.#tables.holders().length !== 1) return null
+    if (!this.#requesters.isAnyWaiting() || this.#slots.holders().length !== 1) return null
     const waitMsMax =
       limitsOf({ plan: "trial", ownLimits: null }, settingsOf(this.env)).runSecondsMax * 1000
     return findHandOver(this.#state(pool), { waitMsMax, kept: this.#kept })
@@ -262,7 +252,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   /** Accounts that sent no request for long, though they want or hold a slot. */
   #silent(now: number): string[] {
     const waiting = new Set(this.#requesters.waiting().map(({ accountId }) => accountId))
-    return [...new Set([...waiting, ...this.#tables.holders()])].filter((accountId) => {
+    return [...new Set([...waiting, ...this.#slots.holders()])].filter((accountId) => {
       const heardAt = this.#requesters.find(accountId)?.heardAt ?? 0
       const sinceMs = now - heardAt
       // One that was heard of in a moment to come was, by a clock that has been put right.
@@ -273,7 +263,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   /** Runners remember the highest number of a slot, longer than this object may remember it. */
   #nextNumber(): number {
     const now = Date.now()
-    return Math.max(this.#tables.lastAllocation(now) + 1, now)
+    return Math.max(this.#slots.lastAllocation(now) + 1, now)
   }
 
   #wake(accountId: string, pool: string): void {
@@ -282,8 +272,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   async #arm(pool: string): Promise<void> {
-    const isUrgent = this.#requesters.isAnyWaiting() || this.#tables.slotsToEnd().size > 0
-    if (!isUrgent && this.#tables.holders().length === 0) return
+    const isUrgent = this.#requesters.isAnyWaiting() || this.#slots.slotsToEnd().size > 0
+    if (!isUrgent && this.#slots.holders().length === 0) return
     const now = Date.now()
     const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)
     const handOverAt = this.#nextHandOver(pool)?.at ?? Infinity

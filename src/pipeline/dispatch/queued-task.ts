@@ -1,12 +1,44 @@
 import { LEASE_MS } from "../../contract/protocol.ts"
 import type { LostRuns, SlotAllocation, TaskMessage } from "../../rpc.ts"
 import type { OpenTask } from "../../storage/open-tasks.ts"
-import type { QueuedTask } from "../../storage/queued-tasks.ts"
 
 // The states of a queued task and every change of them; nothing else writes a state.
 //
 //   blocked ⇄ ready ─▶ starting ─▶ posting ─▶ running
 //               ▲─────────┴───────────┴──────────┘ requeued
+
+/**
+ * The states of a queued task. `blocked`: an input is still to come. `ready`: the task waits for a slot.
+ * `starting`: it has a slot. `posting`: it is claimed in D1 and is being handed to a runner, which the
+ * dispatcher may know in its memory alone. `running`: a runner took it, and its lease counts.
+ */
+type QueuedTaskState = "blocked" | "ready" | "starting" | "posting" | "running"
+
+/** A task as its dispatcher queues it; D1 says what is true, this says what was last done. */
+export type QueuedTask = {
+  id: string
+  jobId: string
+  /** The pool of runners that does it; NO_POOL where this version cannot tell. */
+  pool: string
+  priority: number
+  /** Its share of the work of its job, and that of all tasks of the job together. */
+  weight: number
+  jobWeight: number
+  state: QueuedTaskState
+  fence: number | null
+  slot: string | null
+  /** Number of the slot's allocation. */
+  allocation: number | null
+  leaseUntil: number
+  /** A requeued task is not started again before this moment. */
+  notBefore: number
+  /** Since when no runner has it: its creation, or the end of its last run. */
+  waitsSince: number
+  boot: string | null
+}
+
+/** The pool of a task that this version cannot tell the pool of: the task stays blocked. */
+export const NO_POOL = ""
 
 const WITHOUT_SLOT = {
   fence: null,

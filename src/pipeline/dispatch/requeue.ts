@@ -4,12 +4,12 @@ import { deleteTask, endSilentRun } from "../../runner/client.ts"
 import { databaseOf } from "../../storage/database.ts"
 import { listOpenTasks } from "../../storage/open-tasks.ts"
 import type { OpenTask } from "../../storage/open-tasks.ts"
-import type { TaskQueue } from "../../storage/task-queue.ts"
-import type { QueuedTask } from "../../storage/queued-tasks.ts"
 import type { JobSnapshot, Transition } from "../../storage/transitions.ts"
 import { transitionJob } from "../settle/settle.ts"
 import { requeueTransition } from "../settle/transitions.ts"
 import type { RequeueCause } from "../settle/transitions.ts"
+import type { TaskQueue } from "./queue.ts"
+import type { QueuedTask } from "./queued-task.ts"
 
 /** A task as it was queued, why it was requeued, and as D1 has it then. */
 export type RequeuedTask = { task: QueuedTask; cause: RequeueCause; open: OpenTask[] }

@@ -13,7 +13,7 @@ import type { Admission, Creator, JobDraft } from "../../storage/job-drafts.ts"
 import { openValueWriter } from "../../storage/large-values.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { spillDraft } from "../../storage/overflow.ts"
-import { queueJob } from "../dispatch/job-messages.ts"
+import { enqueueJob } from "../dispatch/enqueue.ts"
 import { abandonValues } from "../uploads/abandon.ts"
 
 /** `jobId` names the job that the request stands for; `replayed` where an earlier one made it. */
@@ -94,7 +94,7 @@ export async function acceptJob(
     const { id, weight = 1, createdAt } = task
     return { id, jobId, pool, priority, weight, jobWeight, blocked, createdAt }
   })
-  ctx.waitUntil(queueJob(env, { accountId, tasks }))
+  ctx.waitUntil(enqueueJob(env, { accountId, tasks }))
   return { jobId, replayed: false }
 }
 

@@ -1,6 +1,8 @@
 import type { Failure } from "../../contract/failure.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
-import { BACKOFF_MS_MAX } from "../../storage/queued-tasks.ts"
+
+/** The longest backoff; a task that is to wait longer was requeued by a clock that was ahead. */
+export const BACKOFF_MS_MAX = 30_000
 
 /** How often a task may be requeued before its job fails, by what caused it. */
 const BUDGETS = { failures: 3, interruptions: 10 }

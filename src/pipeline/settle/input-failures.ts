@@ -1,12 +1,13 @@
 import type { Failure } from "../../contract/failure.ts"
 import { findKind } from "../../kinds/registry.ts"
+import type { LostInput } from "../../storage/open-tasks.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { isOfCaller } from "../../storage/schema/states.ts"
 import type { Task } from "../../storage/schema/tasks.ts"
 import type { JobSnapshot } from "../../storage/transitions.ts"
 
 /** Why a job fails whose inputs of these keys are a file that could not be brought in. */
-export function inputFailed(
+function inputFailed(
   keys: readonly string[],
   { code, message, lines }: Pick<Failure, "code" | "message" | "lines">,
 ): Failure {
@@ -14,8 +15,21 @@ export function inputFailed(
   return { code: "input_failed", message: `${nameInputs(keys)} ${why}`, lines }
 }
 
+/** Why a task can never start, by its inputs that are lost; null where none is. */
+export function lostInputsFailure(lost: readonly LostInput[]): Failure | null {
+  const gone = lost.filter(({ failure }) => failure === null)
+  if (gone.length > 0) {
+    const names = nameInputs(gone.map(({ key }) => key))
+    const were = gone.length > 1 ? "were" : "was"
+    const message = `${names} ${were} deleted before the job could read ${gone.length > 1 ? "them" : "it"}.`
+    return { code: "input_deleted", message, lines: [] }
+  }
+  const [failed] = lost
+  return failed?.failure ? inputFailed([failed.key], failed.failure) : null
+}
+
 /** Inputs at the begin of a sentence, by their keys. */
-export function nameInputs(keys: readonly string[]): string {
+function nameInputs(keys: readonly string[]): string {
   const quoted = [...new Set(keys)].map((key) => `"${key}"`)
   if (quoted.length === 1) return `The input ${quoted.join("")}`
   return `The inputs ${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1) ?? ""}`

@@ -4,6 +4,7 @@ import type { Env } from "../../env.ts"
 import { poolObjectOf } from "../../placement.ts"
 import type { HealthPath } from "../../rpc.ts"
 import { inspectContainer } from "../../runner/client.ts"
+import { POOLS } from "../../runner/pools.ts"
 
 /** The container of a slot: whether it runs, why its last start failed, and its runner's health. */
 export type SlotContainer = {
@@ -39,4 +40,13 @@ async function readContainer(
   } catch (error) {
     return { slot, isRunning: false, problem: String(error), health: null }
   }
+}
+
+/** Announces to all pools that the plain runner, which does the tasks of each, has a new process. */
+export async function announceRunner(env: Env, boot: string): Promise<void> {
+  const pools = Object.keys(POOLS)
+  const told = pools.map((pool) => poolObjectOf(env, pool).runnerStarted(boot))
+  // All are told before a failure of one has the runner's announcement repeated.
+  const failed = (await Promise.allSettled(told)).find(({ status }) => status === "rejected")
+  if (failed) await Promise.all(told)
 }

@@ -4,7 +4,7 @@ import { authenticateAnnouncement, authenticateOperator } from "../../http/auth.
 import { readJson } from "../../http/request.ts"
 import type { App } from "../../http/request.ts"
 import { guardMethods } from "../../http/methods.ts"
-import { announceRunner } from "../../pipeline/dispatch/runner-started.ts"
+import { announceRunner } from "../../pipeline/upkeep/containers.ts"
 import { accounts } from "./accounts.ts"
 import { health } from "./health.ts"
 import { keys } from "./keys.ts"

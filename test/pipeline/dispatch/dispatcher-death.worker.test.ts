@@ -5,7 +5,7 @@ import { taskOrder } from "../../../src/contract/task.ts"
 import { newId } from "../../../src/ids.ts"
 import { Dispatcher } from "../../../src/pipeline/dispatch/dispatcher.ts"
 import { endJob } from "../../../src/pipeline/settle/settle.ts"
-import { openSlotTables } from "../../../src/storage/slot-allocations.ts"
+import { Slots } from "../../../src/pipeline/dispatch/slots.ts"
 import { BOOT } from "../../support/bundle.ts"
 import { makeQueuedJob } from "../../support/queued-job.ts"
 import { allStored } from "../../support/queued-tasks.ts"
@@ -34,7 +34,7 @@ afterEach(() => {
 
 async function heldSlots(pool: string): Promise<number> {
   return await runInDurableObject(env.POOL.getByName(pool), (_, { storage: { sql } }) => {
-    return openSlotTables(sql).of(accountId).length
+    return new Slots(sql).of(accountId).length
   })
 }
 

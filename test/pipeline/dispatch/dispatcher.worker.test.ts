@@ -8,8 +8,8 @@ import { adoptedTask } from "../../../src/pipeline/dispatch/queued-task.ts"
 import { endJob } from "../../../src/pipeline/settle/settle.ts"
 import { databaseOf } from "../../../src/storage/database.ts"
 import { listOpenTasks } from "../../../src/storage/open-tasks.ts"
-import { openTaskQueue } from "../../../src/storage/task-queue.ts"
-import type { QueuedTask } from "../../../src/storage/queued-tasks.ts"
+import { TaskQueue } from "../../../src/pipeline/dispatch/queue.ts"
+import type { QueuedTask } from "../../../src/pipeline/dispatch/queued-task.ts"
 import { readSnapshot } from "../../../src/storage/transitions.ts"
 import { makeClaimedJob, makeQueuedJob } from "../../support/queued-job.ts"
 import { allStored } from "../../support/queued-tasks.ts"
@@ -51,7 +51,7 @@ async function jobOf(jobId: string) {
 async function queueRunning(taskIds: string[], changes: Partial<QueuedTask> = {}) {
   const open = await listOpenTasks(databaseOf(env, accountId), taskIds)
   await runInDurableObject(dispatcher, (_, { storage }) => {
-    const queue = openTaskQueue(storage.sql)
+    const queue = new TaskQueue(storage.sql)
     queue.saveAccount(accountId)
     for (const task of open) {
       const adopted = adoptedTask(task, {
@@ -192,7 +192,7 @@ describe("a clock that was an hour ahead", () => {
     const { taskId } = await makeClaimedJob(accountId)
     await queueRunning([taskId], { state: "ready", notBefore: Date.now() + HOUR_MS })
     await runInDurableObject(dispatcher, (_, { storage }) => {
-      const queue = openTaskQueue(storage.sql)
+      const queue = new TaskQueue(storage.sql)
       expect(queue.ready(10, Date.now(), "media")).toHaveLength(1)
       expect(queue.nextReadyIn(Date.now())).toBeNull()
     })
@@ -239,7 +239,7 @@ describe("a dispatcher whose storage was lost", () => {
     const { jobId, taskId, message } = await makeClaimedJob(accountId)
     await env.DB.prepare("update jobs set state = 'running' where id = ?").bind(jobId).run()
     await runInDurableObject(dispatcher, (_, { storage }) => {
-      const queue = openTaskQueue(storage.sql)
+      const queue = new TaskQueue(storage.sql)
       const [waiting, rest] = [{ state: "blocked" as const }, { boot: null, notBefore: 0 }]
       const weights = { weight: 1, jobWeight: 1 }
       const nothing = {

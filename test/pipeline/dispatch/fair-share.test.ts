@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { findHandOver, nextAllocation } from "../../../src/pipeline/dispatch/fair-share.ts"
 import type { PoolState } from "../../../src/pipeline/dispatch/fair-share.ts"
-import type { Requester } from "../../../src/storage/waiting-accounts.ts"
+import type { Requester } from "../../../src/pipeline/dispatch/requesters.ts"
 
 const NOW = 1_000_000
 const WAIT_MS = 300_000

@@ -61,7 +61,7 @@ async function letWait(accountId: string): Promise<void> {
   await expect.poll(() => wantedBy(accountId), { timeout: 10_000 }).toBe(1)
   await runInDurableObject(pool, (_, { storage: { sql } }) => {
     const since = Date.now() - LIMITS.trial.runSecondsMax * 1000
-    sql.exec("update waiting_accounts set since = ? where account_id = ?", since, accountId)
+    sql.exec("update waiting_accounts set waiting_since = ? where account_id = ?", since, accountId)
   })
   // What is written is read by an object that comes back.
   await evictDurableObject(pool)

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { newId } from "../../../src/ids.ts"
 import { Dispatcher } from "../../../src/pipeline/dispatch/dispatcher.ts"
 import { sweep } from "../../support/sweep.ts"
-import { openTaskQueue } from "../../../src/storage/task-queue.ts"
-import type { QueuedTask } from "../../../src/storage/queued-tasks.ts"
+import { TaskQueue } from "../../../src/pipeline/dispatch/queue.ts"
+import type { QueuedTask } from "../../../src/pipeline/dispatch/queued-task.ts"
 import { askedDuring, rowsReadBy, rowsReadOf } from "../../support/asked-statements.ts"
 import { allStored } from "../../support/queued-tasks.ts"
 
@@ -50,7 +50,7 @@ async function makeJobs(
   for (const statement of statements) await env.DB.prepare(statement).run()
   const state = fileState === "succeeded" ? "ready" : "blocked"
   await runInDurableObject(dispatcher, (_, { storage }) => {
-    const queue = openTaskQueue(storage.sql)
+    const queue = new TaskQueue(storage.sql)
     if (!isQueued) return
     queue.saveAccount(accountId)
     storage.sql.exec(

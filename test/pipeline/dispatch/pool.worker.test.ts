@@ -9,19 +9,6 @@ import { withContainers } from "../../support/containers.ts"
 const SLOTS = ["media-0", "media-1"]
 const DAY_MS = 24 * 3600 * 1000
 
-const TABLES_BEFORE = [
-  "create table slots (slot text primary key, account_id text not null, last_grant integer not null)",
-  "create table grants (id integer primary key, slot text not null unique, account_id text not null)",
-  `create table askers (account_id text primary key, ask integer not null, want integer not null,
-    heard_at integer not null, turn integer not null)`,
-  `create table waits (
-    account_id text primary key, since integer not null, slots_share_max real not null)`,
-  "insert into slots values ('media-0', 'b', 6), ('media-1', 'a', 7)",
-  "insert into grants values (6, 'media-0', 'b'), (7, 'media-1', 'a')",
-  "insert into askers values ('b', 1, 1, 9, 6), ('gone', 1, 0, 9, 0), ('a', 1, 0, 9, 7)",
-  "insert into waits values ('b', 5, 0.5), ('gone', 5, 1)",
-]
-
 let pool: ReturnType<typeof env.POOL.getByName>
 let number = 0
 
@@ -52,7 +39,7 @@ async function atClock<Value>(aheadMs: number, work: () => Promise<Value>): Prom
 
 /** Since when an account waits, as it is written; undefined where it does not wait. */
 async function waitsSince(accountId: string): Promise<number | undefined> {
-  const query = "select since from waiting_accounts where account_id = ?"
+  const query = "select waiting_since as since from waiting_accounts where account_id = ?"
   return await runInDurableObject(pool, (_, { storage: { sql } }) => {
     return sql.exec<{ since: number }>(query, accountId).toArray()[0]?.since
   })
@@ -152,19 +139,6 @@ describe("the pool", () => {
     expect(await request("b", { wanted: 1 })).toHaveLength(1)
   })
 
-  it("takes over what an earlier version kept in other tables", async () => {
-    await runInDurableObject(pool, (_, { storage: { sql } }) => {
-      for (const table of ["slots", "waiting_accounts"]) sql.exec(`drop table ${table}`)
-      for (const statement of TABLES_BEFORE) sql.exec(statement)
-    })
-    await evictDurableObject(pool)
-    expect(await request("a", { wanted: 2, inUse: [7] })).toEqual([{ id: 7, slot: "media-1" }])
-    expect(await waitsSince("b")).toBe(5)
-    expect(await waitsSince("gone")).toBeUndefined()
-    await evictDurableObject(pool)
-    expect(ids(await request("a", { inUse: [7] }))).toEqual([7])
-  })
-
   it("gives all of many slots in one request", async () => {
     const slots = 375
     const given = await runInDurableObject(pool, async (_, ctx) => {
@@ -184,10 +158,10 @@ describe("the pool", () => {
 
   it("takes back what an account that lost its memory has no task for, and gives it anew", async () => {
     const [used = 0, lost = 0] = ids(await request("a", { wanted: 2 }))
-    const [kept, anew] = ids(await request("a", { wanted: 1, inUse: [used], isAnew: true }))
+    const [kept, anew] = ids(await request("a", { wanted: 1, inUse: [used], isResync: true }))
     expect(kept).toBe(used)
     expect(anew).toBeGreaterThan(lost)
-    expect(ids(await request("a", { inUse: [used], isAnew: true }))).toEqual([used])
+    expect(ids(await request("a", { inUse: [used], isResync: true }))).toEqual([used])
   })
 
   it("frees nothing that is another account's", async () => {

@@ -5,7 +5,7 @@ import { command } from "../../../src/kinds/command/kind.ts"
 import type { FoundInput } from "../../../src/kinds/kind.ts"
 import { withSources } from "../../../src/kinds/sources.ts"
 import type { InputSource } from "../../../src/kinds/sources.ts"
-import { inputFailure } from "../../../src/pipeline/dispatch/reconcile.ts"
+import { lostInputsFailure } from "../../../src/pipeline/settle/input-failures.ts"
 import { endJob, settle, transitionJob } from "../../../src/pipeline/settle/settle.ts"
 import { requeueTransition } from "../../../src/pipeline/settle/transitions.ts"
 import type { TerminalReport } from "../../../src/pipeline/settle/transitions.ts"
@@ -81,7 +81,7 @@ async function dispatch(jobId: string): Promise<void> {
   )
   const waiting = open.filter(({ state }) => state === "waiting")
   const lost = waiting.find(({ inputs }) => inputs === "failed" || inputs === "gone")
-  const failure = lost ? inputFailure(await listLostInputs(database, lost.id)) : null
+  const failure = lost ? lostInputsFailure(await listLostInputs(database, lost.id)) : null
   if (failure) {
     await endJob(env, { accountId, jobId }, { state: "failed", failure })
     return

@@ -1,18 +1,17 @@
 import { runInDurableObject } from "cloudflare:test"
 import { env } from "cloudflare:workers"
 import { expect, it } from "vitest"
-import { HEARTBEAT_MS } from "../../src/contract/protocol.ts"
+import { HEARTBEAT_MS } from "../../../src/contract/protocol.ts"
+import { TaskQueue } from "../../../src/pipeline/dispatch/queue.ts"
 import {
   newTask,
   postingTask,
   runningTask,
   startingTask,
-} from "../../src/pipeline/dispatch/queued-task.ts"
-import { openTaskQueue } from "../../src/storage/task-queue.ts"
-import { countRows, sumOf } from "../support/counted-rows.ts"
-import type { TaskQueue } from "../../src/storage/task-queue.ts"
-import type { QueuedTask } from "../../src/storage/queued-tasks.ts"
-import { allQueued } from "../support/queued-tasks.ts"
+} from "../../../src/pipeline/dispatch/queued-task.ts"
+import type { QueuedTask } from "../../../src/pipeline/dispatch/queued-task.ts"
+import { countRows, sumOf } from "../../support/counted-rows.ts"
+import { allQueued } from "../../support/queued-tasks.ts"
 
 const MINUTE_MS = 60_000
 /** The row of a task, and those of indices that tell its state. */
@@ -23,12 +22,12 @@ const message = { ...planned, blocked: false, createdAt: 0 }
 
 it("a task that is posted is known to its object alone, and starts again where that is lost", async () => {
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
-    const queue = openTaskQueue(storage.sql)
+    const queue = new TaskQueue(storage.sql)
     const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
     queue.add([starting])
     queue.hold(postingTask(starting, 3))
     expect(queue.underWay()).toMatchObject([{ state: "posting", fence: 3, allocation: 7 }])
-    const afterRestart = openTaskQueue(storage.sql)
+    const afterRestart = new TaskQueue(storage.sql)
     expect(afterRestart.find("t")).toMatchObject({ state: "starting", fence: null, allocation: 7 })
     queue.save(runningTask(postingTask(starting, 3), "boot", Date.now()))
     expect(queue.find("t")).toMatchObject({ state: "running", fence: 3, boot: "boot" })
@@ -41,12 +40,12 @@ async function withTakenTask(
   work: (queue: TaskQueue, afterRestart: TaskQueue, taken: QueuedTask) => void,
 ): Promise<void> {
   await runInDurableObject(env.DISPATCHER.getByName(crypto.randomUUID()), (_, { storage }) => {
-    const queue = openTaskQueue(storage.sql)
+    const queue = new TaskQueue(storage.sql)
     const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
     queue.add([starting])
     const taken = runningTask(postingTask(starting, 3), "boot", Date.now())
     queue.hold(taken)
-    work(queue, openTaskQueue(storage.sql), taken)
+    work(queue, new TaskQueue(storage.sql), taken)
   })
 }
 
@@ -101,38 +100,10 @@ it("a task that left is queued again as it is then", async () => {
   })
 })
 
-it("allocations that tasks have are known after a restart, and no request that was made", async () => {
-  await withTakenTask((queue, afterRestart) => {
-    queue.saveRequest("media", { number: 1, isOpen: true, isKnown: true })
-    queue.markUsed("media", 8)
-    queue.markUsed("light", 7)
-    expect([queue.usedAllocations("media"), queue.usedAllocations("light")]).toEqual([[8], [7]])
-    queue.keepUsed("media", [9])
-    expect(queue.usedAllocations("media")).toEqual([])
-    expect(queue.hasUsedAllocations()).toBe(true)
-    expect(afterRestart.usedAllocations("media")).toEqual([7])
-    expect(afterRestart.lastRequest("media")).toBeNull()
-  })
-})
-
-it("asks a pool that has a ready task, a used slot or an open request, and no other", async () => {
-  await withTakenTask((queue) => {
-    const answered = { number: 1, isKnown: true }
-    expect(queue.pools()).toEqual([])
-    queue.add([newTask({ ...message, id: "ready", pool: "light" })])
-    queue.markUsed("fetch", 1)
-    queue.saveRequest("lookup", { ...answered, isOpen: true })
-    queue.saveRequest("speech", { ...answered, isOpen: false })
-    expect(queue.pools().toSorted()).toEqual(["fetch", "light", "lookup"])
-    queue.saveRequest("speech", { ...answered, isOpen: true })
-    expect(queue.pools()).toContain("speech")
-  })
-})
-
 it("writes a lease every ten seconds, one row each, whatever is reported", async () => {
   const object = env.DISPATCHER.getByName(crypto.randomUUID())
   const written = await runInDurableObject(object, async (_, { storage }) => {
-    const queue = openTaskQueue(storage.sql)
+    const queue = new TaskQueue(storage.sql)
     const starting = startingTask(newTask(message), { id: 7, slot: "media-0" }, Date.now())
     queue.add([starting])
     const first = runningTask(postingTask(starting, 3), "boot", Date.now())

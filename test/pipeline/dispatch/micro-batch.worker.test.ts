@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import { openGathering } from "../../../src/pipeline/dispatch/gather.ts"
+import { MicroBatch } from "../../../src/pipeline/dispatch/enqueue.ts"
 
 test("calls that come at once are dealt with together, and each waits for that", async () => {
   const done: number[][] = []
   let isDone = false
-  const gather = openGathering<number>()
+  const batch = new MicroBatch<number>()
   const seen = [1, 2, 3].map(async (item) => {
-    await gather(item, async (items) => {
+    await batch.add(item, async (items) => {
       await scheduler.wait(5)
       done.push([...items])
       isDone = true
@@ -19,9 +19,9 @@ test("calls that come at once are dealt with together, and each waits for that",
 
 test("a call that comes during the work is dealt with by the next one", async () => {
   const done: number[][] = []
-  const gather = openGathering<number>()
+  const batch = new MicroBatch<number>()
   async function call(item: number): Promise<void> {
-    await gather(item, async (items) => {
+    await batch.add(item, async (items) => {
       done.push([...items])
       await scheduler.wait(20)
     })
@@ -34,9 +34,9 @@ test("a call that comes during the work is dealt with by the next one", async ()
 
 test("every call fails where the work does, and the next is done", async () => {
   let times = 0
-  const gather = openGathering<number>()
+  const batch = new MicroBatch<number>()
   async function call(item: number): Promise<void> {
-    await gather(item, async () => {
+    await batch.add(item, async () => {
       times += 1
       if (times === 1) throw new Error("the disk is gone")
     })

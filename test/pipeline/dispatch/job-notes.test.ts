@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { openClaimedJobs } from "../../src/storage/claimed-jobs.ts"
-import type { JobSnapshot } from "../../src/storage/transitions.ts"
+import { JobNotes } from "../../../src/pipeline/dispatch/job-notes.ts"
+import type { JobSnapshot } from "../../../src/storage/transitions.ts"
 
 type Rows = { version?: number; inputs?: number }
 
@@ -13,17 +13,25 @@ function snapshotOf(id: string, { version = 1, inputs = 0 }: Rows = {}): JobSnap
   return snapshot as unknown as JobSnapshot
 }
 
+/** Notes of which none is written. */
+function openNotes(): JobNotes {
+  function databaseOf(): never {
+    throw new Error("D1 is not asked")
+  }
+  return new JobNotes(databaseOf, { onStarted: () => undefined, inBackground: () => undefined })
+}
+
 const begun = { id: "job", state: "running" as const, startedAt: 5, attempts: 1 }
 
 test("what a claim found is taken once", () => {
-  const claims = openClaimedJobs()
+  const claims = openNotes()
   claims.keepClaim("task", snapshotOf("job"))
   expect(claims.takeClaim("task")).toMatchObject({ job: { id: "job" } })
   expect(claims.takeClaim("task")).toBeNull()
 })
 
 test("a job that has begun is so, and its files with it", () => {
-  const claims = openClaimedJobs()
+  const claims = openNotes()
   claims.keepClaim("task", snapshotOf("job", { version: 3 }))
   claims.claimsStarted([{ ...begun, version: 4 }])
   expect(claims.takeClaim("task")).toMatchObject({
@@ -33,14 +41,14 @@ test("a job that has begun is so, and its files with it", () => {
 })
 
 test("a job that others changed before it began is known no more", () => {
-  const claims = openClaimedJobs()
+  const claims = openNotes()
   claims.keepClaim("task", snapshotOf("job", { version: 3 }))
   claims.claimsStarted([{ ...begun, version: 5 }])
   expect(claims.takeClaim("task")).toBeNull()
 })
 
 test("neither large jobs nor all of many are kept", () => {
-  const claims = openClaimedJobs()
+  const claims = openNotes()
   claims.keepClaim("large", snapshotOf("large", { inputs: 16 }))
   for (let at = 0; at <= 256; at += 1) claims.keepClaim(`task ${at}`, snapshotOf("job"))
   expect(claims.takeClaim("large")).toBeNull()

@@ -1,18 +1,18 @@
 import { describe, expect, it, vi } from "vitest"
-import { openWatchers } from "../../../src/pipeline/dispatch/watchers.ts"
+import { ProgressTracker } from "../../../src/pipeline/dispatch/progress.ts"
 import { NO_ENDINGS } from "../../../src/rpc.ts"
 
 type Open = { id: string; weight: number; jobWeight: number }
 
-/** Watchers of jobs whose open tasks are these; `a` and `b` have one each where nothing is said. */
+/** Progress of jobs whose open tasks are these; `a` and `b` have one each where nothing is said. */
 function openOn(tasks = new Map<string, Open[]>()) {
   const one = [{ id: "t", weight: 1, jobWeight: 1 }]
-  return openWatchers((jobId) => tasks.get(jobId) ?? one)
+  return new ProgressTracker((jobId) => tasks.get(jobId) ?? one)
 }
 
 const task = { id: "t", jobId: "a" }
 
-describe("watchers", () => {
+describe("watchers of progress", () => {
   it("answer at once whoever has seen nothing", async () => {
     expect(await openOn().next("a", null, 60_000)).toMatchObject({ progress: null })
   })
@@ -50,7 +50,7 @@ describe("watchers", () => {
     const { version } = await watchers.next("a", null, 0)
     const looking = watchers.next("a", { version, progress: null }, 60_000)
     const waiting = watchers.next("a", { version }, 30)
-    watchers.progressed(task, { percent: 40 })
+    watchers.reported(task, { percent: 40 })
     expect(await looking).toMatchObject({ version, progress: { percent: 40 } })
     expect((await waiting).version).toBe(version)
   })
@@ -58,23 +58,23 @@ describe("watchers", () => {
   it("wake for what a tool says where no percent is known, and show it", async () => {
     const watchers = openOn()
     const detail = { frame: 1, time_seconds: 0.5, speed: 2, size_bytes: 10 }
-    watchers.progressed(task, { percent: 0, detail })
+    watchers.reported(task, { percent: 0, detail })
     const { version, progress } = await watchers.next("a", null, 0)
     expect(progress).toEqual({ percent: 0, detail })
     const same = watchers.next("a", { version, progress }, 30)
     expect(await same).toMatchObject({ progress: { detail } })
     const looking = watchers.next("a", { version, progress }, 60_000)
-    watchers.progressed(task, { percent: 0, detail: { ...detail, frame: 2 } })
+    watchers.reported(task, { percent: 0, detail: { ...detail, frame: 2 } })
     expect(await looking).toMatchObject({ version, progress: { percent: 0, detail: { frame: 2 } } })
     watchers.runEnded(task)
-    expect(watchers.progressOf("a")).toBeNull()
+    expect(watchers.of("a")).toBeNull()
   })
 
   it("wake those who wait for ends alone when something may be over, and for nothing else", async () => {
     const watchers = openOn()
     const asleep = watchers.next("a", NO_ENDINGS, 30)
     watchers.jobChanged("a")
-    watchers.progressed(task, { percent: 40 })
+    watchers.reported(task, { percent: 40 })
     expect((await asleep).endings).toBe("")
     const waiting = watchers.next("a", NO_ENDINGS, 60_000)
     watchers.runEnded(task)
@@ -94,12 +94,12 @@ describe("watchers", () => {
   it("forget the progress of a job whose last task ended", async () => {
     const tasks = new Map<string, Open[]>()
     const watchers = openOn(tasks)
-    watchers.progressed(task, { percent: 40 })
+    watchers.reported(task, { percent: 40 })
     watchers.jobChanged("a")
-    expect(watchers.progressOf("a")).toEqual({ percent: 40 })
+    expect(watchers.of("a")).toEqual({ percent: 40 })
     tasks.set("a", [])
     watchers.runEnded(task)
-    expect(watchers.progressOf("a")).toBeNull()
+    expect(watchers.of("a")).toBeNull()
   })
 
   it("wake everybody who knew an earlier memory", async () => {
@@ -119,7 +119,7 @@ describe("the progress of a job of several tasks", () => {
     return {
       watchers,
       report: (id: string, percent: number) =>
-        watchers.progressed({ id, jobId: "a" }, { percent, etaSeconds: 5 }),
+        watchers.reported({ id, jobId: "a" }, { percent, etaSeconds: 5 }),
       end: (id: string) => {
         tasks.set(
           "a",
@@ -134,18 +134,18 @@ describe("the progress of a job of several tasks", () => {
   it("is the sum of theirs, each by its weight, and says when it ends with the last alone", () => {
     const { watchers, report, end } = openJob()
     report("import", 50)
-    expect(watchers.progressOf("a")).toEqual({ percent: 15 })
+    expect(watchers.of("a")).toEqual({ percent: 15 })
     end("import")
-    expect(watchers.progressOf("a")?.percent).toBeCloseTo(30)
+    expect(watchers.of("a")?.percent).toBeCloseTo(30)
     end("probe")
-    expect(watchers.progressOf("a")?.percent).toBeCloseTo(31)
+    expect(watchers.of("a")?.percent).toBeCloseTo(31)
     report("command", 10)
-    expect(watchers.progressOf("a")?.percent).toBeCloseTo(37.9)
-    expect(watchers.progressOf("a")?.etaSeconds).toBe(5)
+    expect(watchers.of("a")?.percent).toBeCloseTo(37.9)
+    expect(watchers.of("a")?.etaSeconds).toBe(5)
     report("command", 100)
-    expect(watchers.progressOf("a")?.percent).toBe(99)
+    expect(watchers.of("a")?.percent).toBe(99)
     end("command")
-    expect(watchers.progressOf("a")).toBeNull()
+    expect(watchers.of("a")).toBeNull()
   })
 
   it("never falls: not by a report of less, nor where a task is done again", () => {
@@ -154,16 +154,16 @@ describe("the progress of a job of several tasks", () => {
     end("probe")
     report("command", 50)
     watchers.runEnded({ id: "command", jobId: "a" })
-    expect(watchers.progressOf("a")).toEqual({ percent: 65.5 })
+    expect(watchers.of("a")).toEqual({ percent: 65.5 })
     report("command", 10)
-    expect(watchers.progressOf("a")?.percent).toBe(65.5)
+    expect(watchers.of("a")?.percent).toBe(65.5)
     report("command", 60)
-    expect(watchers.progressOf("a")?.percent).toBeCloseTo(72.4)
+    expect(watchers.of("a")?.percent).toBeCloseTo(72.4)
   })
 
   it("is what is done where the memory of the rest was lost", () => {
     const { tasks, end } = openJob()
     end("import")
-    expect(openOn(tasks).progressOf("a")?.percent).toBeCloseTo(30)
+    expect(openOn(tasks).of("a")?.percent).toBeCloseTo(30)
   })
 })
