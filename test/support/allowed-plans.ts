@@ -54,7 +54,7 @@ const BOUNDED: AllowedPlan[] = [
     because: "sorts the names that one request asks for",
   },
   {
-    plan: /^SCAN queue_account: |^SCAN \w+(?: USING COVERING INDEX \w+)?: select 1 from \w+ limit 1$/,
+    plan: /^SCAN \w+(?: USING COVERING INDEX \w+)?: select 1 from \w+ limit 1$/,
     because: "reads one row",
   },
   {
@@ -62,16 +62,12 @@ const BOUNDED: AllowedPlan[] = [
     because: "reads one row of an index that has no other rows",
   },
   {
-    plan: /^(?:SCAN ready|USE TEMP B-TREE FOR ORDER BY): with recursive ready \(pool\)/,
-    because: "a row for each pool",
-  },
-  {
     plan: /^SCAN \w+: select (?:slot, (?:account_id|failed_at)|account_id as accountId, wanted)\b.* from (?:slots|slots_to_end|waiting_accounts)\b/,
     because:
       "an object of a pool reads all of its slots, and who waits for one, once as it comes up",
   },
   {
-    plan: /^SCAN (?:found|ready|\(subquery-\d+\)): (?:with recursive|select )/,
+    plan: /^SCAN (?:found|\(subquery-\d+\)): (?:with recursive|select )/,
     because: "ids that the statement found by an index itself, and limits",
   },
   {

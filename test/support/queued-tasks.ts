@@ -3,8 +3,8 @@ import type { QueuedTask } from "../../src/pipeline/dispatch/queued-task.ts"
 
 /** All tasks of a queue, in the order of their ids. */
 export function allQueued(queue: TaskQueue): QueuedTask[] {
-  const all = [...queue.waitingAfter("", Number.MAX_SAFE_INTEGER), ...queue.underWay()]
-  return all.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const states = ["blocked", "ready", "starting", "posting", "running"] as const
+  return queue.nextIn(states, "", Number.MAX_SAFE_INTEGER)
 }
 
 /** The same of the queue that a dispatcher's storage holds. */

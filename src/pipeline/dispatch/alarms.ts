@@ -11,16 +11,19 @@ const IDLE_MS = 30_000
 const RETRY_MS = 5_000
 const EXPEDITED_MS = 1_000
 
+/** An alarm has no name of its object, which is that of its account. */
+const ACCOUNT = "account"
+
 type Parts = { queue: TaskQueue; cursors: ScanCursors; slots: SlotRequests }
 
 /** The next alarm of a dispatcher, which is set while it has something to look after. */
 export class Alarms {
-  readonly #storage: Pick<DurableObjectStorage, "setAlarm">
+  readonly #storage: Pick<DurableObjectStorage, "kv" | "setAlarm">
   readonly #env: Env
   readonly #parts: Parts
   #armedFor = 0
 
-  constructor(storage: Pick<DurableObjectStorage, "setAlarm">, env: Env, parts: Parts) {
+  constructor(storage: Pick<DurableObjectStorage, "kv" | "setAlarm">, env: Env, parts: Parts) {
     this.#storage = storage
     this.#env = env
     this.#parts = parts
@@ -28,6 +31,11 @@ export class Alarms {
 
   wentOff(): void {
     this.#armedFor = 0
+  }
+
+  /** The account whose queue this is; null before the first alarm was set. */
+  account(): string | null {
+    return this.#storage.kv.get<string>(ACCOUNT) ?? null
   }
 
   /** Has it go off soon, since what is begun now may die. */
@@ -49,7 +57,7 @@ export class Alarms {
   async #arm(accountId: string, at: number): Promise<void> {
     // One that is further off may have been set by a clock that was ahead; one long over was lost.
     if (this.#armedFor <= at && this.#armedFor >= Date.now() - RETRY_MS) return
-    this.#parts.queue.saveAccount(accountId)
+    if (this.account() === null) this.#storage.kv.put(ACCOUNT, accountId)
     this.#armedFor = at
     await this.#storage.setAlarm(at)
   }

@@ -52,7 +52,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     inBackground: (work) => this.#inBackground(work),
   })
   readonly #slots = new SlotRequests(this.env, this.#queue)
-  readonly #cursors = new ScanCursors(this.#queue)
+  readonly #cursors = new ScanCursors(this.ctx.storage.kv, this.#queue)
   readonly #alarms = new Alarms(this.ctx.storage, this.env, {
     queue: this.#queue,
     cursors: this.#cursors,
@@ -64,7 +64,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     notes: this.#notes,
     slots: this.#slots,
     remove: (id, killed) => this.#remove(id, killed),
-    onReconciled: (accountId) => this.#reconciled(accountId),
+    onReconciled: (accountId) => this.#alarms.armNext(accountId),
   })
   readonly #accepting = new MicroBatch<TaskMessage[]>()
   readonly #dispatching = new Set<string>()
@@ -91,8 +91,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
 
   async tasksEnded(accountId: string, ids: string[], killed = false, over = false): Promise<void> {
     const ending = [...this.#queue.findAll(ids).values()]
-    for (const { id, jobId, pool } of ending) {
-      this.#slots.forgetUnmet(pool)
+    for (const { id, jobId } of ending) {
       if (over) this.#remove(id, killed)
       else this.#progress.mayBeOver(jobId)
     }
@@ -136,16 +135,15 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   async wake(accountId: string, pool?: string): Promise<void> {
-    this.#slots.forgetUnmet()
     // A pool that knows the account tells a queue that does not: what it knew is lost.
-    if (this.#queue.account() === null) await this.tick(accountId)
+    if (this.#alarms.account() === null) await this.tick(accountId)
+    this.#slots.forgetUnmet(pool)
     this.#slots.resync(pool)
     this.#pump(accountId)
   }
 
   async planChanged(accountId: string): Promise<void> {
     this.#slots.forgetPlan()
-    this.#slots.forgetUnmet()
     this.#pump(accountId)
   }
 
@@ -163,7 +161,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   }
 
   override async alarm(): Promise<void> {
-    const accountId = this.#queue.account()
+    const accountId = this.#alarms.account()
     this.#alarms.wentOff()
     if (accountId === null) return
     await doOrLog("dispatcher.check_leases_failed", {}, () => this.#checkLeases(accountId))
@@ -275,25 +273,14 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       return true
     }
     this.#progress.runEnded(task)
-    this.#slots.forgetUnmet(task.pool)
     await this.#reconciler.reconcile(accountId, open)
     return true
-  }
-
-  async #reconciled(accountId: string): Promise<void> {
-    await this.#alarms.armNext(accountId)
-    const waitMs = this.#queue.nextReadyIn(Date.now())
-    // Tasks that back off start without a call from anybody.
-    if (waitMs !== null) {
-      this.#inBackground(scheduler.wait(waitMs).then(() => this.#pump(accountId)))
-    }
   }
 
   #remove(id: string, killed: boolean): void {
     const task = this.#queue.find(id)
     if (!task) return
-    const { pool, slot, fence } = task
-    this.#slots.forgetUnmet(pool)
+    const { slot, fence } = task
     this.#queue.remove(id)
     this.#left.set(id, true, Infinity)
     this.#notes.taskLeft(id)

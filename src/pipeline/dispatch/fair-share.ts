@@ -19,12 +19,6 @@ const WARM_TURN_MS = 60_000
 /** A free slot, and the account that is to get it. */
 export type Share = { slot: string; accountId: string; lastHolder: string | null }
 
-/** The free slot that is to be allocated next, and to whom; null where there is none to give. */
-export function nextAllocation(state: PoolState): Pick<Share, "slot" | "accountId"> | null {
-  const next = findShare(openRoom(state), state)
-  return next && { slot: next.slot, accountId: next.accountId }
-}
-
 /** Every free slot that is to be allocated now, in order. `turn` is the number of the first allocation. */
 export function shareSlots(state: PoolState, turn: number): Share[] {
   const room = openRoom(state)
@@ -59,10 +53,9 @@ export function findHandOver(
   return { allocation, at: since + waitMsMax }
 }
 
-/** What is left to share, and who holds and wants how many; changed by each share. */
+/** Free slots that are left, and who holds and wants how many; changed by each share. */
 type Room = {
-  /** Free slots, by their places among all, and by whose container they still are. */
-  free: Map<string | null, number[]>
+  free: FreeSlot[]
   held: Map<string, number>
   /** Those that want a slot. */
   waiting: Map<string, Requester>
@@ -72,21 +65,18 @@ function openRoom({ free, allocations, waiting }: PoolState): Room {
   const held = new Map<string, number>()
   for (const { accountId } of allocations) held.set(accountId, (held.get(accountId) ?? 0) + 1)
   const wanting = waiting.filter(({ wanted }) => wanted > 0)
-  // Taken from their ends, the first slot first.
-  const places = Array.from(free.keys()).toReversed()
   return {
-    free: Map.groupBy(places, (place) => free[place]?.lastHolder ?? null),
+    free: [...free],
     held,
     waiting: new Map(wanting.map((requester) => [requester.accountId, requester])),
   }
 }
 
-function findShare(room: Room, { slotCount, free, now }: PoolState): Share | null {
-  const next = room.free.size > 0 ? findNeediest(room, slotCount) : null
-  if (!next) return null
-  const lastHolder = cheapestHolder(room, next)
-  const slot = free[firstPlace(room, lastHolder)]?.name
-  if (slot === undefined) return null
+function findShare(room: Room, { slotCount, now }: PoolState): Share | null {
+  const next = findNeediest(room, slotCount)
+  const cheapest = next && findCheapest(room, next)
+  if (!next || !cheapest) return null
+  const { name: slot, lastHolder } = cheapest
   const mayWait = heldBy(room, next) > 0 && now - next.waitingSince < WARM_TURN_MS
   const warm = mayWait && lastHolder !== null ? room.waiting.get(lastHolder) : undefined
   const isEqual =
@@ -95,13 +85,12 @@ function findShare(room: Room, { slotCount, free, now }: PoolState): Share | nul
 }
 
 function take(
-  { free, held, waiting }: Room,
-  { accountId, lastHolder }: Share,
+  room: Room,
+  { slot, accountId }: Share,
   { turn, now }: { turn: number; now: number },
 ): void {
-  const slots = free.get(lastHolder)
-  slots?.pop()
-  if (slots?.length === 0) free.delete(lastHolder)
+  const { held, waiting } = room
+  room.free = room.free.filter(({ name }) => name !== slot)
   held.set(accountId, (held.get(accountId) ?? 0) + 1)
   const requester = waiting.get(accountId)
   if (!requester || requester.wanted < 2) waiting.delete(accountId)
@@ -140,25 +129,16 @@ function heldBy({ held }: Room, { accountId }: Requester): number {
   return held.get(accountId) ?? 0
 }
 
-/** Whose slot an account gets at least cost: its own, an empty one, or one whose container is to end. */
-function cheapestHolder(room: Room, { accountId }: Requester): string | null {
-  if (room.free.has(accountId)) return accountId
-  if (room.free.has(null)) return null
-  let cheapest: string | null = null
-  for (const holder of room.free.keys()) {
-    if (cheapest === null || compareCost(room, holder, cheapest) < 0) cheapest = holder
+/**
+ * The slot that an account gets at least cost, the first of equals: its own, an empty one, or one whose
+ * container is to end, last those that their accounts may use again soon.
+ */
+function findCheapest({ free, waiting }: Room, { accountId }: Requester): FreeSlot | null {
+  function costOf({ lastHolder }: FreeSlot): number {
+    if (lastHolder === accountId) return 0
+    if (lastHolder === null) return 1
+    return waiting.has(lastHolder) ? 3 : 2
   }
-  return cheapest
-}
-
-/** A container that its account may use again soon is taken last. */
-function compareCost(room: Room, one: string | null, other: string | null): number {
-  const [isOneInUse, isOtherInUse] = [one, other].map((holder) => room.waiting.has(holder ?? ""))
-  return (
-    Number(isOneInUse) - Number(isOtherInUse) || firstPlace(room, one) - firstPlace(room, other)
-  )
-}
-
-function firstPlace({ free }: Room, holder: string | null): number {
-  return free.get(holder)?.at(-1) ?? -1
+  const [first = null, ...others] = free
+  return others.reduce((best, slot) => (best && costOf(slot) < costOf(best) ? slot : best), first)
 }

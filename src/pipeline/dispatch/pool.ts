@@ -12,7 +12,6 @@ import { sweepDatabase } from "../upkeep/sweep-database.ts"
 import { findHandOver, shareSlots } from "./fair-share.ts"
 import type { HandOver, PoolState } from "./fair-share.ts"
 import { Requesters } from "./requesters.ts"
-import type { Requester } from "./requesters.ts"
 import { Slots } from "./slots.ts"
 
 /** An account that wants a slot and says nothing for so long is woken. */
@@ -145,10 +144,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   #share(pool: string, asker: string | null): void {
     const first = this.#nextNumber()
     const got = new Set<string>()
-    for (const [index, { slot, accountId, lastHolder }] of shareSlots(
-      this.#state(pool),
-      first,
-    ).entries()) {
+    const shares = shareSlots(this.#state(pool), first)
+    for (const [index, { slot, accountId, lastHolder }] of shares.entries()) {
       if (lastHolder !== null && lastHolder !== accountId) this.#slots.saveToEnd(slot)
       if (this.#slots.slotsToEnd().has(slot)) this.#end(pool, slot, accountId)
       else {
@@ -198,31 +195,17 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const free = names
       .filter((name) => this.#slots.holderOf(name) === null && !this.#ending.has(name))
       .map((name) => ({ name, lastHolder: isPlain ? null : this.#slots.lastHolder(name) }))
-    return {
-      slotCount: names.length,
-      free,
-      allocations: [...this.#slots.allocations(), ...this.#promised()],
-      waiting: this.#stillWaiting(),
-      now: Date.now(),
-    }
-  }
-
-  /** Slots that are being ended for an account, as if it held them. */
-  #promised(): SlotAllocation[] {
-    return [...this.#ending].flatMap(([slot, accountId]) =>
+    // Slots that are being ended for an account count as if it held them.
+    const promised = [...this.#ending].flatMap(([slot, accountId]) =>
       accountId === null ? [] : [{ id: 0, slot, accountId }],
     )
-  }
-
-  /** Who wants more slots than are being ended for them. */
-  #stillWaiting(): Requester[] {
-    const waiting = this.#requesters.waiting()
-    if (this.#ending.size === 0) return waiting
-    const promised = [...this.#ending.values()]
-    return waiting.map((requester) => {
-      const coming = promised.filter((accountId) => accountId === requester.accountId).length
-      return { ...requester, wanted: requester.wanted - coming }
+    const coming = Map.groupBy(promised, ({ accountId }) => accountId)
+    const waiting = this.#requesters.waiting().map((requester) => {
+      const wanted = requester.wanted - (coming.get(requester.accountId)?.length ?? 0)
+      return { ...requester, wanted }
     })
+    const allocations = [...this.#slots.allocations(), ...promised]
+    return { slotCount: names.length, free, allocations, waiting, now: Date.now() }
   }
 
   /** Has a run interrupted where its account has held every slot for too long. */
@@ -237,8 +220,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
         logError("pool.hand_over_failed", { error: String(error) })
         return
       }
-      const known = this.#slots.allocations().filter(({ id }) => this.#kept.has(id))
-      this.#kept = new Set([...known.map(({ id }) => id), allocation.id])
+      const known = new Set(this.#slots.allocations().map(({ id }) => id))
+      this.#kept = this.#kept.intersection(known).add(allocation.id)
     }
   }
 

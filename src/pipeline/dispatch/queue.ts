@@ -18,8 +18,6 @@ const TABLES = [
   "create index if not exists queued_tasks_by_age on queued_tasks (waits_since)",
   `create index if not exists queued_tasks_backing_off
     on queued_tasks (not_before) where not_before > 0`,
-  "create table if not exists queue_account (id text primary key)",
-  "create table if not exists scan_cursors (scan text primary key, after text not null)",
 ]
 
 const PLANNED = ["id", "jobId", "priority", "weight", "jobWeight"] as const
@@ -136,15 +134,10 @@ export class TaskQueue {
     return this.#select("where state in ('starting', 'posting', 'running')")
   }
 
-  /** Tasks that wait, for inputs or for a slot, in the order of their ids: the next after one. */
-  waitingAfter(id: string, limit: number): QueuedTask[] {
-    const where = "where id > ? and +state in ('blocked', 'ready') order by id limit ?"
-    return this.#select(where, id, limit)
-  }
-
-  /** The same of those alone that wait for inputs. */
-  blockedAfter(id: string, limit: number): QueuedTask[] {
-    return this.#select("where id > ? and +state = 'blocked' order by id limit ?", id, limit)
+  /** Tasks of some states, in the order of their ids: the next after one. */
+  nextIn(states: readonly QueuedTask["state"][], after: string, limit: number): QueuedTask[] {
+    const list = states.map((state) => `'${state}'`).join(", ")
+    return this.#select(`where id > ? and +state in (${list}) order by id limit ?`, after, limit)
   }
 
   /** Some tasks of a pool that wait for their inputs. */
@@ -163,18 +156,6 @@ export class TaskQueue {
       now + BACKOFF_MS_MAX,
       limit,
     )
-  }
-
-  /** Pools that have a task which waits for a slot. */
-  readyPools(): string[] {
-    const rows = this.#query<{ pool: string }>(
-      `with recursive ready (pool) as (
-         select min(pool) from queued_tasks where state = 'ready' union all
-         select (select min(pool) from queued_tasks where state = 'ready' and pool > ready.pool)
-         from ready where ready.pool is not null)
-       select pool from ready where pool is not null`,
-    )
-    return rows.map(({ pool }) => pool)
   }
 
   /** Those of some ids that are not queued, or only by a row that is still to be removed. */
@@ -227,27 +208,6 @@ export class TaskQueue {
        where state <> 'running' order by waits_since limit 1`,
     )
     return row?.since ?? null
-  }
-
-  /** The account whose queue this is; null before its first task. */
-  account(): string | null {
-    return this.#query<{ id: string }>("select id from queue_account")[0]?.id ?? null
-  }
-
-  saveAccount(id: string): void {
-    this.#sql.exec("insert or ignore into queue_account (id) values (?)", id)
-  }
-
-  /** The id after which a scan through many tasks goes on; `""` at its beginning. */
-  cursor(scan: string): string {
-    const query = "select after from scan_cursors where scan = ?"
-    return this.#query<{ after: string }>(query, scan)[0]?.after ?? ""
-  }
-
-  /** Writes nothing where the scan is still there. */
-  saveCursor(scan: string, after: string): void {
-    if (this.cursor(scan) === after) return
-    this.#sql.exec("insert or replace into scan_cursors (scan, after) values (?, ?)", scan, after)
   }
 
   #savedOf(id: string): QueuedTask | undefined {

@@ -107,9 +107,9 @@ export class Reconciler {
    * too, and the scan is expedited.
    */
   async adoptSome(accountId: string): Promise<void> {
-    const { queue, cursors, notes } = this.#parts
+    const { cursors, notes } = this.#parts
     const database = databaseOf(this.#env, accountId)
-    const cursor = queue.cursor("open")
+    const cursor = cursors.at("open")
     const ids = await cursors.findUnknown(database)
     const open = ids.length === 0 ? [] : await listOpenTasks(database, ids)
     if (open.length > 0) {

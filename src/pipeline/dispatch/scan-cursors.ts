@@ -16,12 +16,19 @@ type Scan = "open" | "waiting" | "blocked"
  * expedited scan goes on soon, until it has come round.
  */
 export class ScanCursors {
+  readonly #kv: SyncKvStorage
   readonly #queue: TaskQueue
   /** How often each expedited scan has still to reach its end. */
   readonly #endsToReach = new Map<Scan, number>()
 
-  constructor(queue: TaskQueue) {
+  constructor(kv: SyncKvStorage, queue: TaskQueue) {
+    this.#kv = kv
     this.#queue = queue
+  }
+
+  /** The id after which a scan goes on; `""` at its beginning. */
+  at(scan: Scan): string {
+    return this.#kv.get<string>(keyOf(scan)) ?? ""
   }
 
   isExpedited(scan: "open" | "blocked"): boolean {
@@ -29,22 +36,22 @@ export class ScanCursors {
   }
 
   /** Has a scan go on soon, until all that lies behind and before a cursor was looked at. */
-  expedite(scan: "open" | "blocked", cursor = this.#queue.cursor(scan)): void {
+  expedite(scan: "open" | "blocked", cursor = this.at(scan)): void {
     if (!this.isExpedited(scan)) this.#endsToReach.set(scan, cursor === "" ? 1 : 2)
   }
 
   /** The next open tasks of D1 that are not queued, or are queued as if nobody had claimed them. */
   async findUnknown(database: AccountDatabase): Promise<string[]> {
-    const queue = this.#queue
     const limit = this.isExpedited("open") ? OPEN_IDS.expedited : OPEN_IDS.usual
-    const { running, waiting } = await listOpenIds(database, { after: queue.cursor("open"), limit })
+    const { running, waiting } = await listOpenIds(database, { after: this.at("open"), limit })
     this.#advance("open", waiting, limit)
     const claimed = running.filter((id) => {
-      const queued = queue.find(id)
+      const queued = this.#queue.find(id)
       return queued !== null && isWaiting(queued)
     })
-    const withoutPool = queue.blockedIn(NO_POOL, CHECKED.usual).map(({ id }) => id)
-    return [...new Set([...claimed, ...withoutPool, ...queue.lacking([...running, ...waiting])])]
+    const withoutPool = this.#queue.blockedIn(NO_POOL, CHECKED.usual).map(({ id }) => id)
+    const lacking = this.#queue.lacking([...running, ...waiting])
+    return [...new Set([...claimed, ...withoutPool, ...lacking])]
   }
 
   /** The next queued tasks that may be over, or wait in vain, where a call was lost. */
@@ -52,20 +59,21 @@ export class ScanCursors {
     const isExpedited = this.isExpedited("blocked")
     const scan = isExpedited ? "blocked" : "waiting"
     const limit = isExpedited ? CHECKED.expedited : CHECKED.usual
-    const after = this.#queue.cursor(scan)
-    const found = isExpedited
-      ? this.#queue.blockedAfter(after, limit)
-      : this.#queue.waitingAfter(after, limit)
-    const ids = found.map(({ id }) => id)
+    const states = isExpedited ? (["blocked"] as const) : (["blocked", "ready"] as const)
+    const ids = this.#queue.nextIn(states, this.at(scan), limit).map(({ id }) => id)
     this.#advance(scan, ids, limit)
     return ids
   }
 
-  /** Moves a cursor behind a step, which reached the end where it has fewer than its limit. */
+  /** Moves a cursor behind a step, which reached the end where it has fewer ids than its limit. */
   #advance(scan: Scan, ids: readonly string[], limit: number): void {
-    const last = ids.length < limit ? undefined : ids.at(-1)
-    this.#queue.saveCursor(scan, last ?? "")
-    if (last !== undefined) return
+    const last = ids.length < limit ? "" : (ids.at(-1) ?? "")
+    if (this.at(scan) !== last) this.#kv.put(keyOf(scan), last)
+    if (last !== "") return
     this.#endsToReach.set(scan, Math.max(0, (this.#endsToReach.get(scan) ?? 0) - 1))
   }
+}
+
+function keyOf(scan: Scan): string {
+  return `scan of ${scan} tasks`
 }

@@ -14,32 +14,39 @@ import type { QueuedTask } from "./queued-task.ts"
 
 const READY_MAX = 100
 
-/** A pool with unmet demand says when it has slots; until then a request changes nothing. */
+/** A pool with unmet demand says when it has slots; until then the same request changes nothing. */
 const UNMET_MS = 4_000
 
 /** A limit that was read so long ago is read again beside whatever asks for it. */
 const FRESH_MS = 1_000
 
-/** Number of slots that an account wants of a pool, and the allocations that its tasks use. */
-type SlotDemand = Omit<SlotRequest, "number" | "released" | "isResync">
+/** Demand of an account for slots of a pool, and the allocations whose tasks are under way, or over. */
+type SlotDemand = Omit<SlotRequest, "number" | "isResync">
 
-/** State of the requests to one pool; until its first answer the pool may have given anything before. */
-type PoolRequests = {
+/** Limits of a plan that concern slots. */
+type SlotLimits = Pick<Limits, "runningJobsMax" | "slotsShareMax">
+
+/** Requests to one pool; what it gave before its first answer to this object is not known. */
+class PoolRequests {
+  readonly pool: string
   /** Number of the last request; 0 before the first. */
-  number: number
-  /** Whether the pool may still allocate for the last request. */
-  isOpen: boolean
+  number = 0
+  /** Whether the pool may still allocate for the last request, or has to be asked what it gave. */
+  isOpen = false
   /** Whether the pool has answered a request since this object came up. */
-  isKnown: boolean
-  /** When a request was made that was not met; null where the next one may be. */
-  unmetSince: number | null
-  /** Whether the last request failed. */
-  hasFailed: boolean
+  isKnown = false
+  /** The last demand that was not met, and since when; null where the next request may be met. */
+  unmet: { wanted: number; since: number } | null = null
+  hasFailed = false
   /** Allocations that had their task; none is used for a second one. */
-  used: Set<number>
-  isRequesting: boolean
+  used = new Set<number>()
+  isRequesting = false
   /** Whether a call came since the request began that is under way. */
-  isStale: boolean
+  isStale = false
+
+  constructor(pool: string) {
+    this.pool = pool
+  }
 }
 
 /**
@@ -50,13 +57,13 @@ type PoolRequests = {
 export class SlotRequests {
   readonly #env: Env
   readonly #queue: TaskQueue
-  readonly #limits: PlanLimits
-  readonly #pools = new Map<string, PoolRequests>()
+  readonly #pools = new Map(Object.keys(POOLS).map((pool) => [pool, new PoolRequests(pool)]))
+  #limits: { limits: SlotLimits; at: number } | null = null
+  #planVersion = 0
 
   constructor(env: Env, queue: TaskQueue) {
     this.#env = env
     this.#queue = queue
-    this.#limits = new PlanLimits(env)
     for (const { pool, allocation } of queue.underWay()) {
       if (allocation !== null) this.markUsed(pool, allocation)
     }
@@ -72,24 +79,25 @@ export class SlotRequests {
 
   /** Notes that an allocation has its task. */
   markUsed(pool: string, allocation: number): void {
-    this.#requestsTo(pool).used.add(allocation)
-  }
-
-  /** Lets the next request go to a pool, or to all, though the demand is unmet. */
-  forgetUnmet(pool?: string): void {
-    for (const [name, requests] of this.#pools) {
-      if (pool === undefined || name === pool) requests.unmetSince = null
-    }
+    this.resync(pool)
+    this.#pools.get(pool)?.used.add(allocation)
   }
 
   /** Has a pool, or every one, asked where this object has not asked it since it came up. */
   resync(pool?: string): void {
-    for (const each of pool === undefined ? Object.keys(POOLS) : [pool]) this.#requestsTo(each)
+    for (const requests of this.#some(pool)) requests.isOpen ||= requests.number === 0
+  }
+
+  /** A pool, or every one, may have slots again for a demand that was unmet. */
+  forgetUnmet(pool?: string): void {
+    for (const requests of this.#some(pool)) requests.unmet = null
   }
 
   /** Has the plan of the account read anew by the next request. */
   forgetPlan(): void {
-    this.#limits.forget()
+    this.#limits = null
+    this.#planVersion += 1
+    this.forgetUnmet()
   }
 
   /**
@@ -97,15 +105,14 @@ export class SlotRequests {
    * task that got one, saved so. A call during a request to a pool has that one made again.
    */
   async request(accountId: string, start: (task: QueuedTask) => void): Promise<void> {
-    const asked = this.#poolsToAsk().map(async (pool) => {
-      const requests = this.#requestsTo(pool)
+    const asked = this.#some().map(async (requests) => {
       requests.isStale = true
       if (requests.isRequesting) return
       requests.isRequesting = true
       try {
         while (requests.isStale) {
           requests.isStale = false
-          for (const task of await this.#requestOnce(accountId, pool, requests)) start(task)
+          for (const task of await this.#requestOnce(accountId, requests)) start(task)
         }
       } finally {
         requests.isRequesting = false
@@ -114,49 +121,57 @@ export class SlotRequests {
     await Promise.all(asked)
   }
 
-  /** Pools that have a ready task, a used slot or an open request. */
-  #poolsToAsk(): string[] {
-    const known = [...this.#pools].filter(([, { isOpen, used }]) => isOpen || used.size > 0)
-    return [...new Set([...this.#queue.readyPools(), ...known.map(([pool]) => pool)])]
+  /** Pools of a name, or all. */
+  #some(name?: string): PoolRequests[] {
+    return [...this.#pools.values()].filter(({ pool }) => name === undefined || pool === name)
   }
 
-  async #requestOnce(
-    accountId: string,
-    pool: string,
-    requests: PoolRequests,
-  ): Promise<QueuedTask[]> {
-    const { runningJobsMax, slotsShareMax } = await this.#limits.read(accountId)
-    const now = Date.now()
-    const { unmetSince } = requests
-    if (unmetSince !== null && Math.abs(now - unmetSince) < UNMET_MS) return []
-    const held = this.#queue.underWay().filter((task) => task.pool === pool)
-    const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
-    const wanted = this.#queue.ready(room, now, pool).length
-    const inUse = held.flatMap(({ allocation }) => allocation ?? [])
-    // Set before the request: a pool may give what is unmet before its answer was read.
-    requests.unmetSince = now
+  async #requestOnce(accountId: string, requests: PoolRequests): Promise<QueuedTask[]> {
+    const demand = await this.#demandOf(accountId, requests)
+    if (demand === null) return []
+    const { wanted } = demand
+    // Set before the request: a pool may have slots for it again before its answer was read.
+    requests.unmet = { wanted, since: Date.now() }
     let started: QueuedTask[] = []
     try {
-      started = await this.#allocate(pool, requests, { accountId, wanted, slotsShareMax, inUse })
+      started = await this.#allocate(requests, demand)
       requests.hasFailed = false
     } catch (error) {
       // A pool that cannot be asked must not hold up what the others gave.
-      logError("dispatcher.pool_lost", { pool, error: String(error) })
+      logError("dispatcher.pool_lost", { pool: requests.pool, error: String(error) })
       requests.hasFailed = true
     }
-    if (started.length >= wanted) requests.unmetSince = null
+    if (started.length >= wanted) requests.unmet = null
+    else if (requests.unmet) requests.unmet.wanted -= started.length
     return started
   }
 
-  /** Has a pool allocate slots, and tasks start with them. */
-  async #allocate(pool: string, requests: PoolRequests, demand: SlotDemand): Promise<QueuedTask[]> {
-    const { wanted, inUse } = demand
+  /** The demand for slots of a pool; null where a request changes nothing. */
+  async #demandOf(accountId: string, requests: PoolRequests): Promise<SlotDemand | null> {
+    const { pool, unmet } = requests
+    const isIdle = !requests.isOpen && requests.used.size === 0
+    if (isIdle && this.#queue.ready(1, Date.now(), pool).length === 0) return null
+    const { runningJobsMax, slotsShareMax } = await this.#readLimits(accountId)
+    const held = this.#queue.underWay().filter((task) => task.pool === pool)
+    const inUse = held.flatMap(({ allocation }) => allocation ?? [])
     const released = [...requests.used.difference(new Set(inUse))]
+    const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
+    const now = Date.now()
+    const wanted = this.#queue.ready(room, now, pool).length
+    const isUnmet =
+      unmet !== null && Math.abs(now - unmet.since) < UNMET_MS && wanted >= unmet.wanted
     // The pool goes on allocating what was requested last, also where it is no longer wanted.
-    if (wanted === 0 && released.length === 0 && !requests.isOpen) return []
+    const isKnown = wanted === 0 && !requests.isOpen
+    if (released.length === 0 && (isUnmet || isKnown)) return null
+    return { accountId, wanted, slotsShareMax, inUse, released }
+  }
+
+  /** Has a pool allocate slots, and tasks start with them. */
+  async #allocate(requests: PoolRequests, demand: SlotDemand): Promise<QueuedTask[]> {
+    const { pool } = requests
     requests.number = nextRequestNumber(requests.number, Date.now())
     requests.isOpen = true
-    const request = { ...demand, number: requests.number, released, isResync: !requests.isKnown }
+    const request = { ...demand, number: requests.number, isResync: !requests.isKnown }
     const allocations = await poolObjectOf(this.#env, pool).requestSlots(pool, request)
     if (allocations === null) return []
     // Used allocations that the pool does not know any more were freed.
@@ -165,8 +180,8 @@ export class SlotRequests {
     const now = Date.now()
     const tasks = this.#queue.ready(offers.length, now, pool)
     // The pool has nothing more to allocate, and allocated nothing in vain.
-    const isMet = offers.length >= wanted && tasks.length === offers.length
-    requests.isOpen = wanted > 0 && !isMet
+    const isMet = offers.length >= demand.wanted && tasks.length === offers.length
+    requests.isOpen = demand.wanted > 0 && !isMet
     requests.isKnown = true
     return tasks.flatMap((task, index) => {
       const offer = offers[index]
@@ -178,69 +193,30 @@ export class SlotRequests {
     })
   }
 
-  #requestsTo(pool: string): PoolRequests {
-    const known = this.#pools.get(pool) ?? { ...UNASKED, used: new Set<number>() }
-    this.#pools.set(pool, known)
-    return known
+  /**
+   * Limits of the plan. Only the first request waits for D1: whoever changes a plan says so, and limits
+   * that grew old are read again in the background.
+   */
+  async #readLimits(accountId: string): Promise<SlotLimits> {
+    const read = this.#limits
+    if (!read) return await this.#readNewLimits(accountId)
+    const now = Date.now()
+    if (Math.abs(now - read.at) >= FRESH_MS) {
+      read.at = now
+      void doOrLog("dispatcher.plan_not_read", {}, () => this.#readNewLimits(accountId))
+    }
+    return read.limits
+  }
+
+  async #readNewLimits(accountId: string): Promise<SlotLimits> {
+    const [version, at] = [this.#planVersion, Date.now()]
+    const plan = await findPlan(databaseOf(this.#env, accountId))
+    // An answer that was under way while the plan was forgotten may be the old one.
+    if (version !== this.#planVersion) return await this.#readNewLimits(accountId)
+    const limits = plan ? limitsOf(plan, settingsOf(this.#env)) : WITHOUT_ACCOUNT
+    this.#limits = { limits, at }
+    return limits
   }
 }
-
-const UNASKED: Omit<PoolRequests, "used"> = {
-  number: 0,
-  isOpen: true,
-  isKnown: false,
-  unmetSince: null,
-  hasFailed: false,
-  isRequesting: false,
-  isStale: false,
-}
-
-/** Limits of a plan that concern slots. */
-type SlotLimits = Pick<Limits, "runningJobsMax" | "slotsShareMax">
 
 const WITHOUT_ACCOUNT: SlotLimits = { runningJobsMax: 1, slotsShareMax: 0 }
-
-/**
- * Number of slots that an account may want and hold. Only the first request waits for D1: whoever
- * changes a plan says so, and a limit that grew old is read again in the background.
- */
-class PlanLimits {
-  readonly #env: Env
-  #known: { limits: SlotLimits; since: number } | null = null
-  #timesForgotten = 0
-  #isReading = false
-
-  constructor(env: Env) {
-    this.#env = env
-  }
-
-  forget(): void {
-    this.#known = null
-    this.#timesForgotten += 1
-  }
-
-  async read(accountId: string): Promise<SlotLimits> {
-    if (!this.#known) return await this.#readNew(accountId)
-    if (Math.abs(Date.now() - this.#known.since) >= FRESH_MS) void this.#readAgain(accountId)
-    return this.#known.limits
-  }
-
-  /** An answer that was under way while the plan was forgotten may be the old one. */
-  async #readNew(accountId: string): Promise<SlotLimits> {
-    for (;;) {
-      const [since, forgotten] = [Date.now(), this.#timesForgotten]
-      const plan = await findPlan(databaseOf(this.#env, accountId))
-      if (forgotten !== this.#timesForgotten) continue
-      const limits = plan ? limitsOf(plan, settingsOf(this.#env)) : WITHOUT_ACCOUNT
-      this.#known = { limits, since }
-      return limits
-    }
-  }
-
-  async #readAgain(accountId: string): Promise<void> {
-    if (this.#isReading) return
-    this.#isReading = true
-    await doOrLog("dispatcher.plan_not_read", {}, async () => await this.#readNew(accountId))
-    this.#isReading = false
-  }
-}

@@ -52,7 +52,7 @@ async function queueRunning(taskIds: string[], changes: Partial<QueuedTask> = {}
   const open = await listOpenTasks(databaseOf(env, accountId), taskIds)
   await runInDurableObject(dispatcher, (_, { storage }) => {
     const queue = new TaskQueue(storage.sql)
-    queue.saveAccount(accountId)
+    storage.kv.put("account", accountId)
     for (const task of open) {
       const adopted = adoptedTask(task, {
         pool: "media",

@@ -1,9 +1,5 @@
 import { expect, it } from "vitest"
-import {
-  findHandOver,
-  nextAllocation,
-  shareSlots,
-} from "../../../src/pipeline/dispatch/fair-share.ts"
+import { findHandOver, shareSlots } from "../../../src/pipeline/dispatch/fair-share.ts"
 import type { PoolState } from "../../../src/pipeline/dispatch/fair-share.ts"
 import { openRandom } from "../../corpus/mutations.ts"
 
@@ -96,10 +92,10 @@ function makeState(seed: number): PoolState {
 function shareOneByOne(from: PoolState): { slot: string; accountId: string }[] {
   const shared: { slot: string; accountId: string }[] = []
   let state = from
-  for (let next = nextAllocation(state); next; next = nextAllocation(state)) {
+  for (let [next] = shareSlots(state, 1); next; [next] = shareSlots(state, 1)) {
     const { slot, accountId } = next
     const id = 100 + shared.length
-    shared.push(next)
+    shared.push({ slot, accountId })
     state = {
       ...state,
       free: state.free.filter(({ name }) => name !== slot),
@@ -156,7 +152,7 @@ function share(simulation: Simulation): void {
   const { accounts, names } = simulation
   for (;;) {
     const state = stateOf(simulation)
-    const next = nextAllocation(state)
+    const [next] = shareSlots(state, 1)
     if (!next) break
     const account = accounts.find(({ accountId }) => accountId === next.accountId)
     const job = account?.queue.shift()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { findHandOver, nextAllocation } from "../../../src/pipeline/dispatch/fair-share.ts"
+import { findHandOver, shareSlots } from "../../../src/pipeline/dispatch/fair-share.ts"
 import type { PoolState } from "../../../src/pipeline/dispatch/fair-share.ts"
 import type { Requester } from "../../../src/pipeline/dispatch/requesters.ts"
 
@@ -68,7 +68,7 @@ describe("a free slot", () => {
     ],
     ["is a paid account's where the trial has its share", "p t - -", [wants("p")], "p"],
   ])("%s", (_, slots, waiting, accountId) => {
-    expect(nextAllocation(pool(slots, waiting))?.accountId).toBe(accountId)
+    expect(shareSlots(pool(slots, waiting), 1)[0]?.accountId).toBe(accountId)
   })
 })
 
@@ -118,7 +118,7 @@ describe("a slot whose container an account had last", () => {
       { slot: "s0", accountId: "b" },
     ],
   ])("%s", (_, slots, lastHolders, waiting, expected) => {
-    expect(nextAllocation(pool(slots, waiting, lastHolders))).toEqual(expected)
+    expect(shareSlots(pool(slots, waiting, lastHolders), 1)[0]).toMatchObject(expected)
   })
 })
 

@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it } from "vitest"
 import { newId } from "../../../src/ids.ts"
 import { Dispatcher } from "../../../src/pipeline/dispatch/dispatcher.ts"
 import { sweep } from "../../support/sweep.ts"
-import { TaskQueue } from "../../../src/pipeline/dispatch/queue.ts"
 import type { QueuedTask } from "../../../src/pipeline/dispatch/queued-task.ts"
 import { askedDuring, rowsReadBy, rowsReadOf } from "../../support/asked-statements.ts"
 import { allStored } from "../../support/queued-tasks.ts"
@@ -50,9 +49,8 @@ async function makeJobs(
   for (const statement of statements) await env.DB.prepare(statement).run()
   const state = fileState === "succeeded" ? "ready" : "blocked"
   await runInDurableObject(dispatcher, (_, { storage }) => {
-    const queue = new TaskQueue(storage.sql)
     if (!isQueued) return
-    queue.saveAccount(accountId)
+    storage.kv.put("account", accountId)
     storage.sql.exec(
       `insert into queued_tasks (id, job_id, pool, priority, state, lease_until, not_before,
        waits_since) ${numbers} select ${task}, ${job}, '${POOL}', 50, '${state}', 0, 0,
