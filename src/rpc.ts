@@ -128,6 +128,9 @@ export type SlotProblem = Extract<
   "container_not_started" | "sandbox_failed" | "ytdlp_update_failed"
 >
 
+/** Whether a slot's container has a problem. */
+export type JudgedProblem = { slot: string; problem: SlotProblem; isThere: boolean }
+
 export type PoolRpc = DurableObject & {
   /** Answers all allocations of the account; null where a later request was received already. */
   requestSlots(
@@ -141,7 +144,7 @@ export type PoolRpc = DurableObject & {
   /** A slot's runner fell silent under this allocation: it is ended before the slot is used again. */
   slotDistrusted(run: { slot: string; allocation: number }): Promise<void>
   /** A slot's container has a problem, or has it no longer. */
-  problemJudged(judged: { slot: string; problem: SlotProblem; isThere: boolean }): Promise<void>
+  problemJudged(judged: JudgedProblem): Promise<void>
   /** How many slots the pool has, and how many are given; and how many accounts want more. */
   usage(pool: string): Promise<{ slots: number; used: number; waitingAccounts: number }>
   /** Slots whose containers may run: all that were given to an account and not ended for another. */

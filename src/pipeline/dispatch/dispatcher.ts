@@ -53,16 +53,15 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   })
   readonly #slots = new SlotRequests(this.env, this.#queue)
   readonly #cursors = new ScanCursors(this.ctx.storage.kv, this.#queue)
-  readonly #alarms = new Alarms(this.ctx.storage, this.env, {
-    queue: this.#queue,
-    cursors: this.#cursors,
-    slots: this.#slots,
-  })
-  readonly #reconciler = new Reconciler(this.env, {
+  readonly #parts = {
     queue: this.#queue,
     cursors: this.#cursors,
     notes: this.#notes,
     slots: this.#slots,
+  }
+  readonly #alarms = new Alarms(this.ctx.storage, this.env, this.#parts)
+  readonly #reconciler = new Reconciler(this.env, {
+    ...this.#parts,
     remove: (id, killed) => this.#remove(id, killed),
     onReconciled: (accountId) => this.#alarms.armNext(accountId),
   })
@@ -212,8 +211,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
     if (this.#dispatching.has(id)) return
     this.#dispatching.add(id)
     this.#inBackground(this.#alarms.armSoon(accountId))
-    const parts = { queue: this.#queue, notes: this.#notes }
-    const done = dispatchTask(this.env, parts, accountId, task).then(async (outcome) => {
+    const done = dispatchTask(this.env, this.#parts, accountId, task).then(async (outcome) => {
       this.#dispatching.delete(id)
       const queued = this.#queue.find(id)
       if (outcome === "running" && queued) this.#notes.taskTaken(accountId, queued)
@@ -230,12 +228,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
   async #leave(accountId: string, task: QueuedTask): Promise<void> {
     this.#remove(task.id, false)
     const ending = [task, ...this.#queue.ofJob(task.jobId)]
-    await this.#reconciler.reconcileEnded(accountId, {
-      ids: [task.id],
-      ending,
-      over: false,
-      killed: true,
-    })
+    const ended = { ids: [task.id], ending, over: false, killed: true }
+    await this.#reconciler.reconcileEnded(accountId, ended)
   }
 
   async #checkLeases(accountId: string): Promise<void> {

@@ -4,7 +4,13 @@ import { limitsOf, settingsOf } from "../../env.ts"
 import type { Env } from "../../env.ts"
 import type { DegradedReason } from "../../contract/runner-health.ts"
 import { doOrLog, logError } from "../../log.ts"
-import type { PoolRpc, SlotAllocation, SlotProblem, SlotRequest, SweptDatabase } from "../../rpc.ts"
+import type {
+  JudgedProblem,
+  PoolRpc,
+  SlotAllocation,
+  SlotRequest,
+  SweptDatabase,
+} from "../../rpc.ts"
 import { dispatcherOf } from "../../placement.ts"
 import { destroySlot } from "../../runner/client.ts"
 import { poolNameOfSlot, slotNames } from "../../runner/pools.ts"
@@ -56,35 +62,26 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   async runnerStarted(boot: string): Promise<void> {
-    await Promise.allSettled(
-      this.#slots
-        .holders()
-        .map((accountId) => dispatcherOf(this.env, accountId).runsLost(accountId, { boot })),
+    const told = [...this.#slots.holders()].map((accountId) =>
+      dispatcherOf(this.env, accountId).runsLost(accountId, { boot }),
     )
+    await Promise.allSettled(told)
   }
 
   async slotStopped({ slot, boot }: { slot: string; boot: string }): Promise<void> {
-    const accountId = this.#slots.holderOf(slot)
-    if (accountId === null) return
+    const { accountId, isAllocated } = this.#slots.find(slot) ?? {}
+    if (accountId === undefined || !isAllocated) return
     await dispatcherOf(this.env, accountId).runsLost(accountId, { stopped: boot })
   }
 
   async slotDistrusted({ slot, allocation }: { slot: string; allocation: number }): Promise<void> {
     // A later allocation got another container already.
-    if (this.#slots.lastAllocationOf(slot) !== allocation) return
+    if (this.#slots.find(slot)?.allocation !== allocation) return
     this.#slots.saveToEnd(slot)
     await this.#arm(poolNameOfSlot(slot))
   }
 
-  async problemJudged({
-    slot,
-    problem,
-    isThere,
-  }: {
-    slot: string
-    problem: SlotProblem
-    isThere: boolean
-  }): Promise<void> {
+  async problemJudged({ slot, problem, isThere }: JudgedProblem): Promise<void> {
     if (isThere) this.#slots.saveProblem(slot, problem, Date.now())
     else this.#slots.clearProblem(slot, problem)
   }
@@ -112,17 +109,16 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   override async alarm(): Promise<void> {
-    const slot = this.#slots.anySlot()
-    if (slot === null) return
-    const pool = poolNameOfSlot(slot)
+    const [known] = this.#slots.names()
+    if (known === undefined) return
+    const pool = poolNameOfSlot(known)
     await this.#arm(pool)
     for (const slot of this.#slots.slotsToEnd()) {
-      const isFree = this.#slots.holderOf(slot) === null && !this.#ending.has(slot)
-      if (isFree) this.#end(pool, slot, null)
+      if (this.#isFree(slot)) this.#end(pool, slot, null)
     }
     const now = Date.now()
     for (const accountId of this.#silent(now)) this.#wake(accountId, pool)
-    this.#requesters.forget(now - FORGET_MS, new Set(this.#slots.holders()))
+    this.#requesters.forget(now - FORGET_MS, this.#slots.holders())
     await this.#handOver(pool)
   }
 
@@ -193,8 +189,11 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const names = slotNames(pool, settings).filter((name) => !notEnded.has(name))
     const isPlain = settings.RUNNER_ORIGIN !== undefined
     const free = names
-      .filter((name) => this.#slots.holderOf(name) === null && !this.#ending.has(name))
-      .map((name) => ({ name, lastHolder: isPlain ? null : this.#slots.lastHolder(name) }))
+      .filter((name) => this.#isFree(name))
+      .map((name) => {
+        const lastHolder = isPlain ? null : this.#slots.find(name)?.accountId
+        return { name, lastHolder: lastHolder || null }
+      })
     // Slots that are being ended for an account count as if it held them.
     const promised = [...this.#ending].flatMap(([slot, accountId]) =>
       accountId === null ? [] : [{ id: 0, slot, accountId }],
@@ -226,7 +225,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   #nextHandOver(pool: string): HandOver | null {
-    if (!this.#requesters.isAnyWaiting() || this.#slots.holders().length !== 1) return null
+    if (!this.#requesters.isAnyWaiting() || this.#slots.holders().size !== 1) return null
     const waitMsMax =
       limitsOf({ plan: "trial", ownLimits: null }, settingsOf(this.env)).runSecondsMax * 1000
     return findHandOver(this.#state(pool), { waitMsMax, kept: this.#kept })
@@ -235,12 +234,16 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   /** Accounts that sent no request for long, though they want or hold a slot. */
   #silent(now: number): string[] {
     const waiting = new Set(this.#requesters.waiting().map(({ accountId }) => accountId))
-    return [...new Set([...waiting, ...this.#slots.holders()])].filter((accountId) => {
+    return [...waiting.union(this.#slots.holders())].filter((accountId) => {
       const heardAt = this.#requesters.find(accountId)?.heardAt ?? 0
       const sinceMs = now - heardAt
       // One that was heard of in a moment to come was, by a clock that has been put right.
       return sinceMs < 0 || sinceMs > (waiting.has(accountId) ? WAKE_MS : WAKE_HOLDER_MS)
     })
+  }
+
+  #isFree(slot: string): boolean {
+    return this.#slots.isFree(slot) && !this.#ending.has(slot)
   }
 
   /** Runners remember the highest number of a slot, longer than this object may remember it. */
@@ -256,7 +259,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
 
   async #arm(pool: string): Promise<void> {
     const isUrgent = this.#requesters.isAnyWaiting() || this.#slots.slotsToEnd().size > 0
-    if (!isUrgent && this.#slots.holders().length === 0) return
+    if (!isUrgent && this.#slots.holders().size === 0) return
     const now = Date.now()
     const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)
     const handOverAt = this.#nextHandOver(pool)?.at ?? Infinity

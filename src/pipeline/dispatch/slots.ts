@@ -68,34 +68,27 @@ export class Slots {
   }
 
   /** Accounts that hold a slot. */
-  holders(): string[] {
-    return [...new Set(this.allocations().map(({ accountId }) => accountId))]
+  holders(): Set<string> {
+    return new Set(this.allocations().map(({ accountId }) => accountId))
   }
 
-  /** The account that holds a slot now; null where it is free. */
-  holderOf(slot: string): string | null {
-    const known = this.#slots.get(slot)
-    return known?.isAllocated === true ? known.accountId : null
+  /** Slots that were allocated at least once. */
+  names(): MapIterator<string> {
+    return this.#slots.keys()
   }
 
-  /** The account that had a slot last; null where it is fresh, or its container was ended. */
-  lastHolder(slot: string): string | null {
-    return this.#slots.get(slot)?.accountId || null
+  /** A slot; undefined where it is fresh. */
+  find(slot: string): Slot | undefined {
+    return this.#slots.get(slot)
   }
 
-  /** A slot of the pool; null where none was ever allocated. */
-  anySlot(): string | null {
-    return this.#slots.keys().next().value ?? null
+  isFree(slot: string): boolean {
+    return this.#slots.get(slot)?.isAllocated !== true
   }
 
   /** Slots that had a holder whose container was not ended since. */
   occupied(): string[] {
     return [...this.#slots.values()].flatMap(({ slot, accountId }) => (accountId ? [slot] : []))
-  }
-
-  /** The number that a slot was last allocated or ended under; 0 where it is fresh. */
-  lastAllocationOf(slot: string): number {
-    return this.#slots.get(slot)?.allocation ?? 0
   }
 
   /** The highest number that an allocation has had of those that are plausible. */
