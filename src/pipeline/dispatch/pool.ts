@@ -99,7 +99,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   async degradedReasons(): Promise<DegradedReason[]> {
-    const isAnyNotEnded = this.#slots.slotsNotEnded().size > 0
+    const isAnyNotEnded = [...this.#slots.toEnd().values()].includes(true)
     const notEnded = isAnyNotEnded ? (["slot_not_ended"] as const) : []
     return [...this.#slots.problems(Date.now()), ...notEnded]
   }
@@ -113,7 +113,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     if (known === undefined) return
     const pool = poolNameOfSlot(known)
     await this.#arm(pool)
-    for (const slot of this.#slots.slotsToEnd()) {
+    for (const slot of this.#slots.toEnd().keys()) {
       if (this.#isFree(slot)) this.#end(pool, slot, null)
     }
     const now = Date.now()
@@ -143,7 +143,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const shares = shareSlots(this.#state(pool), first)
     for (const [index, { slot, accountId, lastHolder }] of shares.entries()) {
       if (lastHolder !== null && lastHolder !== accountId) this.#slots.saveToEnd(slot)
-      if (this.#slots.slotsToEnd().has(slot)) this.#end(pool, slot, accountId)
+      if (this.#slots.toEnd().has(slot)) this.#end(pool, slot, accountId)
       else {
         this.#allocate({ id: first + index, slot, accountId })
         got.add(accountId)
@@ -185,8 +185,8 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
    */
   #state(pool: string): PoolState {
     const settings = settingsOf(this.env)
-    const notEnded = this.#slots.slotsNotEnded()
-    const names = slotNames(pool, settings).filter((name) => !notEnded.has(name))
+    const toEnd = this.#slots.toEnd()
+    const names = slotNames(pool, settings).filter((name) => toEnd.get(name) !== true)
     const isPlain = settings.RUNNER_ORIGIN !== undefined
     const free = names
       .filter((name) => this.#isFree(name))
@@ -258,7 +258,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   async #arm(pool: string): Promise<void> {
-    const isUrgent = this.#requesters.isAnyWaiting() || this.#slots.slotsToEnd().size > 0
+    const isUrgent = this.#requesters.isAnyWaiting() || this.#slots.toEnd().size > 0
     if (!isUrgent && this.#slots.holders().size === 0) return
     const now = Date.now()
     const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)

@@ -17,6 +17,14 @@ const TABLE = `create table if not exists waiting_accounts (
   account_id text primary key, wanted integer not null, waiting_since integer not null,
   slots_share_max real not null, turn integer not null) without rowid`
 
+/** Writes no row that is the same already. */
+const UPSERT = `insert into waiting_accounts
+  (account_id, wanted, waiting_since, slots_share_max, turn) values (?, ?, ?, ?, ?)
+  on conflict do update set wanted = excluded.wanted, waiting_since = excluded.waiting_since,
+  slots_share_max = excluded.slots_share_max, turn = excluded.turn
+  where (wanted, waiting_since, slots_share_max, turn)
+  is not (excluded.wanted, excluded.waiting_since, excluded.slots_share_max, excluded.turn)`
+
 /**
  * Accounts that requested slots of a pool. Those that still want one are written by `flush`; of the others
  * only memory knows, and `turns`, the numbers of their last allocations.
@@ -25,7 +33,7 @@ export class Requesters {
   readonly #sql: SqlStorage
   readonly #known = new Map<string, Requester>()
   readonly #waiting = new Map<string, Requester>()
-  readonly #written = new Map<string, Requester>()
+  readonly #written = new Set<string>()
   readonly #unwritten = new Set<string>()
 
   constructor(sql: SqlStorage, turns: ReadonlyMap<string, number>) {
@@ -40,9 +48,8 @@ export class Requesters {
       slots_share_max as slotsShareMax, turn from waiting_accounts`
     for (const row of sql.exec<Omit<Requester, "number" | "heardAt">>(query)) {
       const requester = { ...row, ...unheard }
-      for (const map of [this.#known, this.#waiting, this.#written]) {
-        map.set(row.accountId, requester)
-      }
+      for (const map of [this.#known, this.#waiting]) map.set(row.accountId, requester)
+      this.#written.add(row.accountId)
     }
   }
 
@@ -78,35 +85,16 @@ export class Requesters {
   flush(): void {
     for (const accountId of this.#unwritten) {
       const requester = this.#waiting.get(accountId)
-      const before = this.#written.get(accountId)
-      if (requester && (!before || !isSame(requester, before))) this.#write(requester)
-      if (!requester && this.#written.delete(accountId)) {
+      if (requester) this.#write(requester)
+      else if (this.#written.delete(accountId)) {
         this.#sql.exec("delete from waiting_accounts where account_id = ?", accountId)
       }
     }
     this.#unwritten.clear()
   }
 
-  #write(requester: Requester): void {
-    const { accountId, wanted, waitingSince, slotsShareMax, turn } = requester
-    this.#written.set(accountId, requester)
-    this.#sql.exec(
-      `insert or replace into waiting_accounts
-       (account_id, wanted, waiting_since, slots_share_max, turn) values (?, ?, ?, ?, ?)`,
-      accountId,
-      wanted,
-      waitingSince,
-      slotsShareMax,
-      turn,
-    )
+  #write({ accountId, wanted, waitingSince, slotsShareMax, turn }: Requester): void {
+    this.#written.add(accountId)
+    this.#sql.exec(UPSERT, accountId, wanted, waitingSince, slotsShareMax, turn)
   }
-}
-
-function isSame(one: Requester, other: Requester): boolean {
-  return (
-    one.wanted === other.wanted &&
-    one.waitingSince === other.waitingSince &&
-    one.slotsShareMax === other.slotsShareMax &&
-    one.turn === other.turn
-  )
 }

@@ -37,8 +37,7 @@ const PROBLEMS: Record<SlotProblem, { lastsMsMin: number; toldMsMax: number }> =
 export class Slots {
   readonly #sql: SqlStorage
   readonly #slots = new Map<string, Slot>()
-  readonly #toEnd = new Set<string>()
-  readonly #notEnded = new Set<string>()
+  readonly #toEnd = new Map<string, boolean>()
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
@@ -50,8 +49,7 @@ export class Slots {
     }
     const toEnd = "select slot, failed_at as failedAt from slots_to_end"
     for (const row of sql.exec<{ slot: string; failedAt: number | null }>(toEnd)) {
-      this.#toEnd.add(row.slot)
-      if (row.failedAt !== null) this.#notEnded.add(row.slot)
+      this.#toEnd.set(row.slot, row.failedAt !== null)
     }
   }
 
@@ -128,33 +126,27 @@ export class Slots {
     if (known && known.allocation < number) this.#save({ ...known, allocation: number })
   }
 
-  /** Slots whose container is to be ended before they are allocated again. */
-  slotsToEnd(): ReadonlySet<string> {
+  /** Slots whose container is to be ended before they are allocated again; true where that failed. */
+  toEnd(): ReadonlyMap<string, boolean> {
     return this.#toEnd
-  }
-
-  /** Those of them that could not be ended so far. */
-  slotsNotEnded(): ReadonlySet<string> {
-    return this.#notEnded
   }
 
   saveToEnd(slot: string): void {
     if (this.#toEnd.has(slot)) return
-    this.#toEnd.add(slot)
+    this.#toEnd.set(slot, false)
     this.#sql.exec("insert or ignore into slots_to_end (slot) values (?)", slot)
   }
 
   /** The container of a free slot was ended: the slot is nobody's. */
   saveEnded(slot: string): void {
     this.#toEnd.delete(slot)
-    this.#notEnded.delete(slot)
     this.#sql.exec("delete from slots_to_end where slot = ?", slot)
     const known = this.#slots.get(slot)
     if (known?.isAllocated === false) this.#save({ ...known, accountId: "" })
   }
 
   saveEndFailed(slot: string, now: number): void {
-    this.#notEnded.add(slot)
+    this.#toEnd.set(slot, true)
     this.#sql.exec("update slots_to_end set failed_at = ? where slot = ?", now, slot)
   }
 
