@@ -5,9 +5,9 @@ import type { TaskQueue } from "./queue.ts"
 import type { ScanCursors } from "./scan-cursors.ts"
 import type { SlotRequests } from "./slot-requests.ts"
 
-/** What has no deadline is looked at so often, since the call that tells of it may be lost. */
+/** Interval of the alarm where nothing has a deadline: the call that tells of a change may be lost. */
 const IDLE_MS = 30_000
-/** What should be done by now is tried again so soon. */
+/** Wait before the next try of work that should be done by now. */
 const RETRY_MS = 5_000
 const EXPEDITED_MS = 1_000
 
@@ -55,7 +55,7 @@ export class Alarms {
   }
 
   async #arm(accountId: string, at: number): Promise<void> {
-    // One that is further off may have been set by a clock that was ahead; one long over was lost.
+    // An alarm further off may have been set by a clock that was ahead; an alarm long over was lost.
     if (this.#armedFor <= at && this.#armedFor >= Date.now() - RETRY_MS) return
     if (this.account() === null) this.#storage.kv.put(ACCOUNT, accountId)
     this.#armedFor = at
@@ -78,7 +78,7 @@ export class Alarms {
       ...leases.map((at) => (at > now ? at : now + RETRY_MS)),
       ...(underWay.some(isDispatching) ? [now + RETRY_MS] : []),
       ...(backoffMs === null ? [] : [now + backoffMs]),
-      // What could not be ended in time is tried again with the others.
+      // Jobs that could not be ended in time are tried again with the others.
       ...(expiryAt > now ? [expiryAt] : []),
     )
   }

@@ -154,7 +154,7 @@ async function post(
     const result = await postTask(env, order)
     const posted = findOwn()
     if (!posted) {
-      // What ended the task meanwhile killed nothing, if it came before the runner had the task.
+      // An end that came before the runner had the task killed nothing.
       if (!("refused" in result)) await deleteTask(env, { ...order, taskId: order.task_id })
       return "superseded"
     }

@@ -188,7 +188,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherRpc {
       if (queued.get(id)?.fence === null) this.#notes.jobAccepted(jobId)
     }
     this.#notes.noteLater(accountId)
-    // What a blocked task waits for may have come while the call was on its way.
+    // Files of blocked tasks may have come while the call was on its way.
     const blocked = tasks.flatMap((task) => (task.blocked ? task.id : []))
     const reconciled = this.#reconciler.reconcileTasks(accountId, blocked, true)
     this.#inBackground(reconciled.then(() => this.#pump(accountId)))

@@ -4,7 +4,7 @@ import type { Requester } from "./requesters.ts"
 /** A slot that nobody holds, and whose container it still is; null where it is empty. */
 export type FreeSlot = { name: string; lastHolder: string | null }
 
-/** What a pool decides by: its slots, its allocations, and the accounts that want a slot. */
+/** Facts that a pool decides by: its slots, its allocations, and the accounts that want a slot. */
 export type PoolState = {
   slotCount: number
   free: FreeSlot[]
@@ -57,7 +57,7 @@ export function findHandOver(
 type Room = {
   free: FreeSlot[]
   held: Map<string, number>
-  /** Those that want a slot. */
+  /** Accounts that want a slot. */
   waiting: Map<string, Requester>
 }
 

@@ -24,7 +24,7 @@ import { Slots } from "./slots.ts"
 const WAKE_MS = 15_000
 /** So is one that only holds some: the sweep would find what its dispatcher lost in the same time. */
 const WAKE_HOLDER_MS = 60_000
-/** Who wants and holds nothing is forgotten after so long. */
+/** Accounts that want and hold nothing are forgotten after so long. */
 const FORGET_MS = 3_600_000
 
 /** Owns the slots of one pool of runners and shares them between accounts. */
@@ -135,7 +135,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
 
   /**
    * Allocates free slots to whose turn it is, and wakes those who got one, but `asker`, who is answered.
-   * What another account left is ended first, all at once and while nobody waits for it.
+   * Containers of other accounts are ended first, all at once and while nobody waits for them.
    */
   #share(pool: string, asker: string | null): void {
     const first = this.#nextNumber()
@@ -180,7 +180,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
   }
 
   /**
-   * What the pool decides by: the slots that can be used. A plain runner keeps nothing of an account
+   * Facts that the pool decides by: the slots that can be used. A plain runner keeps nothing of an account
    * in a slot.
    */
   #state(pool: string): PoolState {
@@ -237,7 +237,7 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     return [...waiting.union(this.#slots.holders())].filter((accountId) => {
       const heardAt = this.#requesters.find(accountId)?.heardAt ?? 0
       const sinceMs = now - heardAt
-      // One that was heard of in a moment to come was, by a clock that has been put right.
+      // A moment to come was told by a clock that has been put right.
       return sinceMs < 0 || sinceMs > (waiting.has(accountId) ? WAKE_MS : WAKE_HOLDER_MS)
     })
   }
@@ -263,10 +263,10 @@ export class Pool extends DurableObject<Env> implements PoolRpc {
     const now = Date.now()
     const lookAt = now + (isUrgent ? WAKE_MS : WAKE_HOLDER_MS)
     const handOverAt = this.#nextHandOver(pool)?.at ?? Infinity
-    // One that is due already has been asked for, and is asked for again at the usual pace.
+    // A hand-over that is due was asked for, and is asked for again at the usual pace.
     const at = handOverAt > now ? Math.min(lookAt, handOverAt) : lookAt
     const armedFor = await this.ctx.storage.getAlarm()
-    // One that is further off was also set by a clock that was ahead.
+    // An alarm further off was also set by a clock that was ahead.
     if (armedFor === null || armedFor > at) await this.ctx.storage.setAlarm(at)
   }
 }

@@ -118,7 +118,7 @@ export class TaskQueue {
     return this.#select("where id = ?", id)[0] ?? null
   }
 
-  /** Those of some ids that are queued, by their ids. */
+  /** Queued tasks of some ids, by their ids. */
   findAll(ids: readonly string[]): Map<string, QueuedTask> {
     if (ids.length === 0) return new Map()
     const where = "where id in (select value from json_each(?))"
@@ -158,7 +158,7 @@ export class TaskQueue {
     )
   }
 
-  /** Those of some ids that are not queued, or only by a row that is still to be removed. */
+  /** Ids that are not queued, or only by a row that is still to be removed. */
   lacking(ids: readonly string[]): string[] {
     const lacking = this.#query<{ id: string }>(
       `select value as id from json_each(?)

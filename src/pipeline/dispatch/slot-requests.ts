@@ -148,7 +148,7 @@ export class SlotRequests {
 
   /** The demand for slots of a pool; null where a request changes nothing. */
   async #demandOf(accountId: string, requests: PoolRequests): Promise<SlotDemand | null> {
-    const { pool, unmet } = requests
+    const { pool } = requests
     const isIdle = !requests.isOpen && requests.used.size === 0
     if (isIdle && this.#queue.ready(1, Date.now(), pool).length === 0) return null
     const { runningJobsMax, slotsShareMax } = await this.#readLimits(accountId)
@@ -158,6 +158,7 @@ export class SlotRequests {
     const room = Math.min(READY_MAX, Math.max(0, runningJobsMax - held.length))
     const now = Date.now()
     const wanted = this.#queue.ready(room, now, pool).length
+    const { unmet } = requests
     const isUnmet =
       unmet !== null && Math.abs(now - unmet.since) < UNMET_MS && wanted >= unmet.wanted
     // The pool goes on allocating what was requested last, also where it is no longer wanted.
