@@ -10,7 +10,7 @@ import { BOOT } from "../../support/bundle.ts"
 import { makeQueuedJob } from "../../support/queued-job.ts"
 import { allStored } from "../../support/queued-tasks.ts"
 
-const PATIENCE = { timeout: 10_000 }
+const PATIENCE = { timeout: 60_000 }
 const failure = { code: "canceled" as const, message: "Canceled.", lines: [] }
 
 let accountId: string

@@ -84,7 +84,7 @@ describe("a message that comes after its job's end", () => {
           await runDurableObjectAlarm(dispatcher)
           return [await readQueue(), await readAlarm()]
         },
-        { timeout: 10_000 },
+        { timeout: 60_000 },
       )
       .toEqual([[], null])
   })

@@ -53,12 +53,12 @@ async function statesOf(accountId: string): Promise<string[]> {
 }
 
 async function untilStates(accountId: string, states: string[]): Promise<void> {
-  await expect.poll(() => statesOf(accountId), { timeout: 10_000 }).toEqual(states)
+  await expect.poll(() => statesOf(accountId)).toEqual(states)
 }
 
 /** Lets the account have waited for as long as a trial's run may take, and the pool look at it. */
 async function letWait(accountId: string): Promise<void> {
-  await expect.poll(() => wantedBy(accountId), { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => wantedBy(accountId)).toBe(1)
   await runInDurableObject(pool, (_, { storage: { sql } }) => {
     const since = Date.now() - LIMITS.trial.runSecondsMax * 1000
     sql.exec("update waiting_accounts set waiting_since = ? where account_id = ?", since, accountId)

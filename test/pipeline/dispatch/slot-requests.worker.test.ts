@@ -57,9 +57,9 @@ it("a pool that does not answer holds up no task of another, nor those that come
   await runInDurableObject(env.DISPATCHER.getByName(accountId), async (_, ctx) => {
     const dispatcher = new Dispatcher(ctx, pools)
     await dispatcher.accept(accountId, [slow, { ...first, pool: "light" }])
-    await expect.poll(fences, { timeout: 3000 }).toEqual([0, 1, 0])
+    await expect.poll(fences).toEqual([0, 1, 0])
     await dispatcher.accept(accountId, [{ ...later, pool: "light" }])
-    await expect.poll(fences, { timeout: 3000 }).toEqual([0, 1, 1])
+    await expect.poll(fences).toEqual([0, 1, 1])
     // Neither do leases wait for it, nor what other objects tell the dispatcher.
     await dispatcher.alarm()
     await dispatcher.tasksEnded(accountId, [])
@@ -89,7 +89,7 @@ it("a slot that a dispatcher held before it lost its storage is released, unless
     env.DB.prepare("update tasks set pool = 'light' where id = ?").bind(taskId),
   ])
   await dispatcher.wake(accountId)
-  await expect.poll(held, { timeout: 3000 }).toEqual([allocation])
+  await expect.poll(held).toEqual([allocation])
 })
 
 const planned = { jobId: "j", priority: 50, weight: 1, jobWeight: 1, blocked: false, createdAt: 0 }
