@@ -2,7 +2,7 @@ import { z } from "zod"
 import { pickVariables } from "../local/environment.ts"
 import { warningsOfUnknown } from "../local/unknown-settings.ts"
 import { FETCHABLE_MODELS } from "../../container/models/manifest.ts"
-import { didYouMean } from "../../src/suggest.ts"
+import { didYouMean } from "../../src/hints/nearest-name.ts"
 import { problemsOfSecrets, secretNames, settings } from "../../src/settings.ts"
 
 const NAME_CHARACTERS_MAX = 40

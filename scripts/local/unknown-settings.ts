@@ -1,5 +1,5 @@
 import { secretNames, settingNames } from "../../src/settings.ts"
-import { nearestName } from "../../src/suggest.ts"
+import { nearestName } from "../../src/hints/nearest-name.ts"
 import { TOOL_VARIABLES } from "./environment.ts"
 import { PASSED_ON } from "./runner-process.ts"
 import { serviceSettingNames } from "./service-config.ts"

@@ -4,8 +4,8 @@ import type { AppContext } from "./request.ts"
 import { NO_QUERY, operation } from "./operation.ts"
 import type { Operation } from "./operation.ts"
 import { linkNext, pageOf, pageQuery } from "./paging.ts"
-import { noId } from "./id-slips.ts"
-import { notFound } from "./problem.ts"
+import { notFound, Problem } from "./problem.ts"
+import { describeNoId } from "../hints/ids.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import type { Kind } from "../kinds/kind.ts"
 import { STATUSES } from "../kinds/record-fields.ts"
@@ -141,7 +141,9 @@ function deleteOperation<Row, RecordSchema extends z.ZodType<object>>(
 /** The id of the path; 404 for one that can be none. */
 export function readId(c: AppContext, title: string): string {
   const id = c.req.param("id") ?? ""
-  if (!isId(id)) throw noId(title, id)
+  if (!isId(id)) {
+    throw new Problem("not_found", `There is no such ${title}; ${describeNoId(title, id)}.`)
+  }
   return id.toLowerCase()
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod"
 import type { Fault } from "../faults.ts"
 import { allowsScope } from "../scopes.ts"
 import type { Scope } from "../scopes.ts"
-import { didYouMean } from "../suggest.ts"
+import { meantParameter } from "../hints/field-names.ts"
 import { faultsOf, requireNoBody } from "./request.ts"
 import type { App, AppContext } from "./request.ts"
 import { Problem, unprocessables } from "./problem.ts"
@@ -205,39 +205,14 @@ function readQuery<Query extends z.ZodObject>(schema: Query, c: AppContext): z.o
   return parsed.data
 }
 
-/** What parameters of lists are called in other interfaces, and here. */
-const OTHER_PARAMETERS: Record<string, readonly string[]> = {
-  page: ["offset"],
-  per_page: ["limit"],
-  page_size: ["limit"],
-  pagesize: ["limit"],
-  count: ["limit"],
-  max: ["limit"],
-  size: ["limit"],
-  skip: ["offset"],
-  start: ["offset"],
-  after: ["cursor"],
-  next: ["cursor"],
-  since: ["created_after"],
-  from: ["created_after"],
-  until: ["created_before"],
-  to: ["created_before"],
-  before: ["created_before"],
-  state: ["status"],
-  type: ["kind", "source"],
-  job: ["job_id"],
-}
-
 function describeUnknownParameter(name: string, { shape }: z.ZodObject): string {
   const names = Object.keys(shape)
-  const plain = name.toLowerCase()
-  const others = Object.hasOwn(OTHER_PARAMETERS, plain) ? OTHER_PARAMETERS[plain] : undefined
-  const other = others?.find((each) => names.includes(each))
-  const near = other === undefined ? didYouMean(name, names) : `; did you mean \`${other}\`?`
+  const meant = meantParameter(name, names)
+  if (meant !== null) return `there is no such query parameter; did you mean \`${meant}\`?`
   const list = names.map((each) => `\`${each}\``).join(", ")
   const taken = names.length === 0 ? "; the path takes none" : `; the path takes ${list}`
   const isOfUrl = names.includes("url") ? ", whose own `&` is to be written `%26`" : ""
-  return `there is no such query parameter${near === "" ? taken + isOfUrl : near}`
+  return `there is no such query parameter${taken}${isOfUrl}`
 }
 
 function byParameters(one: string, other: string): number {

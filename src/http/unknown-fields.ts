@@ -1,7 +1,6 @@
 import { z } from "zod"
 import type { Fault } from "../faults.ts"
-import { nearestName } from "../suggest.ts"
-import { OTHER_NAMES } from "./other-names.ts"
+import { meantField } from "../hints/field-names.ts"
 import { FAULTS_MAX } from "./problem.ts"
 
 /** What to say of a field that the object at `path` of a schema does not have. */
@@ -42,24 +41,6 @@ export function renameFields(
     return [{ field: key, message: describeUnknown(schema, [], key) }]
   })
   return { slips, meant: Object.fromEntries(given) }
-}
-
-/** The field that a name was most likely to be; null where none is near. */
-function meantField(key: string, fields: readonly string[]): string | null {
-  const plain = key.toLowerCase().replace(/[^a-z]/g, "")
-  const longer = fields.filter((field) => field.replaceAll("_", "").startsWith(plain))
-  const [only = null] = longer.length === 1 && plain.length >= PREFIX_LENGTH_MIN ? longer : []
-  return otherName(key, fields) ?? only ?? nearestName(key, fields)
-}
-
-/** From this length on a word may be the beginning of a name. */
-const PREFIX_LENGTH_MIN = 4
-
-function otherName(key: string, fields: readonly string[]): string | null {
-  const plain = key.toLowerCase().replace(/[^a-z]/g, "")
-  const isOwn = fields.some((field) => field.replaceAll("_", "") === plain)
-  const names = isOwn || !Object.hasOwn(OTHER_NAMES, plain) ? [] : (OTHER_NAMES[plain] ?? [])
-  return names.find((name) => fields.includes(name)) ?? null
 }
 
 /** The fields of the object that stands at a path of a schema; none where that is no object. */

@@ -11,7 +11,7 @@ import {
 import type { UserUrl } from "../contract/user-url.ts"
 import { settingsOf } from "../env.ts"
 import type { Fault } from "../faults.ts"
-import { describeAddress } from "../kinds/address-slips.ts"
+import { describeAddress } from "../hints/addresses.ts"
 import { readImportUrl } from "../kinds/import-url.ts"
 import { readS3Sources } from "../s3-sources.ts"
 import { publicOrigin } from "./request.ts"

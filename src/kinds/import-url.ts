@@ -1,7 +1,7 @@
 import { isSiteAllowed } from "../contract/allowed-site.ts"
 import { isS3Url, readS3Url } from "../contract/s3-url.ts"
 import { checkUserUrl, NOT_WEB } from "../contract/user-url.ts"
-import { describeAddress } from "./address-slips.ts"
+import { describeAddress } from "../hints/addresses.ts"
 import { nameOfKey, nameOfUrl } from "./file-name.ts"
 import { isOwnUrl } from "./own-url.ts"
 

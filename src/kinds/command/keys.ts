@@ -1,6 +1,6 @@
 import { isWritten, readCommand } from "../../contract/command-line.ts"
 import { PLACEHOLDER, substitute } from "../../contract/tasks/command.ts"
-import { didYouMean } from "../../suggest.ts"
+import { didYouMean } from "../../hints/nearest-name.ts"
 import type { CommandFault } from "./fault-codes.ts"
 import { REFUSALS_MAX } from "./policy/refusal.ts"
 import type { Script } from "./script.ts"

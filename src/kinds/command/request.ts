@@ -4,7 +4,7 @@ import { fileKey } from "../../contract/task.ts"
 import { boundedMap } from "../bounded-map.ts"
 import { createFields } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
-import { describeKey, describeNoMap } from "./keyed-slips.ts"
+import { describeKey, describeNoMap } from "../../hints/keyed.ts"
 
 export const FILES_MAX = 64
 const COMMANDS_MAX = 20

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { describeBrokenJson } from "../../json-faults.ts"
+import { describeBrokenJson } from "../../hints/json.ts"
 import { createFields, filePart } from "../create-fields.ts"
 import { IMPORT_URL_LENGTH_MAX } from "../import-url.ts"
 

@@ -1,6 +1,6 @@
 import { lastValue } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile, ReadOption } from "../../../contract/command-line.ts"
-import { didYouMean } from "../../../suggest.ts"
+import { didYouMean } from "../../../hints/nearest-name.ts"
 import { kindOfFilterOption, reasonAgainstFilter } from "../policy/filters.ts"
 import { firstFaults, quote, REFUSALS_MAX } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"

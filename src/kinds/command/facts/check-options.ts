@@ -1,5 +1,5 @@
 import type { ReadFile, ReadOption } from "../../../contract/command-line.ts"
-import { didYouMean } from "../../../suggest.ts"
+import { didYouMean } from "../../../hints/nearest-name.ts"
 import { firstFaults, quote } from "../policy/refusal.ts"
 import type { Refusal } from "../policy/refusal.ts"
 import { encoderOf, mediumOf, muxersOf } from "./codecs.ts"

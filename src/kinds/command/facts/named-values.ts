@@ -1,4 +1,4 @@
-import { nearestName } from "../../../suggest.ts"
+import { nearestName } from "../../../hints/nearest-name.ts"
 import type { Known, KnownOption } from "./known.ts"
 
 /** Words that every number may be called. */

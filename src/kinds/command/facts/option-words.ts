@@ -1,6 +1,6 @@
 import { GLOBAL_FLAGS, PRINTING_FLAGS } from "../../../contract/command-line.ts"
 import type { ReadFile, ReadOption } from "../../../contract/command-line.ts"
-import { nearestName } from "../../../suggest.ts"
+import { nearestName } from "../../../hints/nearest-name.ts"
 import { kindOfOption } from "../policy/options.ts"
 import { encoderOf } from "./codecs.ts"
 import { findOption } from "./known.ts"

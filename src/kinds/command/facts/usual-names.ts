@@ -1,4 +1,4 @@
-import { didYouMean, nearestName } from "../../../suggest.ts"
+import { didYouMean, nearestName } from "../../../hints/nearest-name.ts"
 
 /** A table of what people call things, names with blanks between, and what ffmpeg calls them. */
 function aliases(rows: readonly (readonly [names: string, written: string])[]) {

@@ -1,4 +1,4 @@
-import { nearestName } from "../../../suggest.ts"
+import { nearestName } from "../../../hints/nearest-name.ts"
 import { shown } from "./written.ts"
 
 /** What does here what other programs do, by their names. */

@@ -1,63 +1,35 @@
 import type { z } from "zod"
 import { cutText } from "../cut-text.ts"
-import { nearestName } from "../suggest.ts"
+import { aliases } from "./hint-table.ts"
+import { nearestName } from "./nearest-name.ts"
 
 const SHOWN_LENGTH_MAX = 80
 
-/** What values are called elsewhere, and here: the first of them that a field takes. */
-const OTHER_VALUES: Record<string, readonly string[]> = {
-  avc: ["h264"],
-  avc1: ["h264"],
-  x264: ["h264"],
-  libx264: ["h264"],
-  hevc: ["h265"],
-  hvc1: ["h265"],
-  x265: ["h265"],
-  libx265: ["h265"],
-  libvpxvp9: ["vp9"],
-  libsvtav1: ["av1"],
-  libaomav1: ["av1"],
-  uhd: ["4k", "2160p"],
-  "2160": ["4k", "2160p"],
-  "2160p": ["4k"],
-  "3840x2160": ["4k", "2160p"],
-  "4k": ["2160p"],
-  fullhd: ["1080p"],
-  fhd: ["1080p"],
-  "1920x1080": ["1080p"],
-  hd: ["720p"],
-  "1280x720": ["720p"],
-  sd: ["480p"],
-  "640x480": ["480p"],
-  "854x480": ["480p"],
-  quicktime: ["mov"],
-  aac: ["m4a"],
-  done: ["success", "completed"],
-  finished: ["success", "completed"],
-  succeeded: ["success", "completed"],
-  success: ["completed"],
-  ok: ["success", "completed"],
-  completed: ["success"],
-  error: ["failed"],
-  canceled: ["failed"],
-  cancelled: ["failed"],
-  queued: ["pending"],
-  waiting: ["pending", "queued"],
-  pending: ["queued"],
-  processing: ["running"],
-  inprogress: ["running", "processing"],
-  active: ["running", "processing"],
-  running: ["processing"],
-  url: ["import"],
-  english: ["en"],
-  all: ["admin"],
-  full: ["admin"],
-}
+/** Values of other interfaces without blanks and marks, and the ones that may be meant here. */
+const OTHER_VALUES = aliases<readonly string[]>([
+  ["avc avc1 x264 libx264", ["h264"]],
+  ["hevc hvc1 x265 libx265", ["h265"]],
+  ["libvpxvp9", ["vp9"]],
+  ["libsvtav1 libaomav1", ["av1"]],
+  ["uhd 2160 2160p 3840x2160 4k", ["4k", "2160p"]],
+  ["fullhd fhd 1920x1080", ["1080p"]],
+  ["hd 1280x720", ["720p"]],
+  ["sd 640x480 854x480", ["480p"]],
+  ["quicktime", ["mov"]],
+  ["aac", ["m4a"]],
+  ["done finished succeeded success ok completed", ["success", "completed"]],
+  ["error canceled cancelled", ["failed"]],
+  ["queued waiting pending", ["pending", "queued"]],
+  ["processing inprogress active running", ["running", "processing"]],
+  ["url", ["import"]],
+  ["english", ["en"]],
+  ["all full", ["admin"]],
+])
 
-/** What was expected of a value that does not fit, and what to write in its place where that can be told. */
+/** The expectation that a value does not meet, and what to write instead where that can be told. */
 export function describeWrong(issue: z.core.$ZodIssue, value: unknown): string {
   const { message } = issue
-  // It says so itself.
+  // A message with backticks says itself what to write.
   if (message.includes("`")) return message
   if (issue.code === "invalid_key") return issue.issues[0]?.message ?? message
   if (value === undefined) {
@@ -81,7 +53,7 @@ function meantValue(issue: z.core.$ZodIssue, value: unknown): string | null {
   return issue.expected === "array" ? asList(value) : asObject(value)
 }
 
-/** Of shorter words one letter is too much of them: `mkv` is no slip of `mov`. */
+/** One letter is too large a part of a shorter word: `mkv` is no misspelling of `mov`. */
 const NEAR_LENGTH_MIN = 4
 
 function nearValue(values: readonly unknown[], value: unknown): string | null {
@@ -91,16 +63,15 @@ function nearValue(values: readonly unknown[], value: unknown): string | null {
     .trim()
     .toLowerCase()
     .replace(/[\s._-]/g, "")
-  const other = Object.hasOwn(OTHER_VALUES, plain) ? (OTHER_VALUES[plain] ?? []) : []
   const near =
     names.find((name) => name.toLowerCase() === plain) ??
-    other.find((name) => names.includes(name)) ??
+    OTHER_VALUES.get(plain)?.find((name) => names.includes(name)) ??
     names.find((name) => name === `${plain}p` || `.${name}` === plain) ??
     (plain.length < NEAR_LENGTH_MIN ? null : nearestName(plain, names))
   return near === null ? null : `did you mean \`${near}\`?`
 }
 
-/** A number that is to be negative, and was given without its sign. */
+/** A negative number that was given without its sign. */
 function withMinus(maximum: number | bigint, value: unknown): string | null {
   if (typeof value !== "number" || value <= 0 || maximum > 0) return null
   return -value <= maximum ? `did you mean \`${-value}\`?` : null
@@ -117,7 +88,7 @@ function asText(message: string, value: unknown): string | null {
   return ADDRESS_NAME.test(name) && typeof text === "string" ? alone(text) : "it is an object"
 }
 
-/** What a field that holds an address, or the id of a file, is called. */
+/** Names of fields that hold an address, or the id of a file. */
 const ADDRESS_NAME = /^(?:.*ur[il]|href|src|link|(?:file_?)?(?:id|path))$/i
 
 function asOneText(items: unknown[]): string {
@@ -133,7 +104,7 @@ function alone(text: string): string {
   return `write the text alone: ${shown(text)}`
 }
 
-/** A list of the one thing that was given, or of what stands under numbered names. */
+/** A list of the one value that was given, or of the values under numbered names. */
 function asList(value: unknown): string {
   if (typeof value === "boolean") return `it is ${value}`
   if (typeof value !== "object" || value === null) return write([value])
@@ -141,38 +112,33 @@ function asList(value: unknown): string {
   return write(isNumbered ? Object.values(value) : [value])
 }
 
-const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
 function asNumber(message: string, value: unknown): string | null {
   if (typeof value !== "string") return null
-  const read = readNumber(message, value)
-  if (read === null || !isWithin(message, read.number)) return null
-  return read.isPlain ? `${write(read.number)}, without quotes` : write(read.number)
+  const text = value.trim()
+  const isPlain = text !== "" && Number.isFinite(Number(text))
+  const number = isPlain ? Number(text) : withoutUnit(message, text)
+  if (!isTaken(message, number)) return null
+  return isPlain ? `${write(number)}, without quotes` : write(number)
 }
 
-/** Whether a number is in the range that a message names; where it names none, it is. */
-function isWithin(message: string, number: number): boolean {
+/** Whether a number is whole where a message says so, and in the range that the message names, if any. */
+function isTaken(message: string, number: number): boolean {
+  if (!Number.isInteger(number) && (message.includes("whole") || !Number.isFinite(number)))
+    return false
   const [, least, most] = /from (-?[\d.]+) to (-?[\d.]+)/.exec(message) ?? []
   return least === undefined || (number >= Number(least) && number <= Number(most))
 }
 
-/** The number that a text means, plain or with a unit. */
-function readNumber(message: string, value: string): { number: number; isPlain?: true } | null {
-  const [, amount = "", named = ""] = /^\s*(-?[\d.]+)\s*([a-z]+)\s*$/i.exec(value) ?? []
-  if (named !== "" && message.includes(`(${named.toUpperCase()})`))
-    return { number: Number(amount) }
-  const clock = /^(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)$/.exec(value.trim())
-  if (clock && message.includes("seconds")) {
-    const [, hours = "0", minutes = "0", seconds = "0"] = clock
-    return { number: Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) }
-  }
-  const number = value.trim() === "" ? Number.NaN : Number(value)
-  const isWhole = Number.isInteger(number) || !message.includes("whole")
-  if (Number.isFinite(number)) return isWhole ? { number, isPlain: true } : null
-  const [, count = "", unit = ""] = /^\s*(\d+)\s*([smhdw])[a-z]*\s*$/i.exec(value) ?? []
-  const seconds = UNIT_SECONDS[unit.toLowerCase()]
-  if (seconds === undefined || !message.includes("seconds")) return null
-  return { number: Number(count) * seconds }
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** The number of a text with the unit that a message names, or with one of time; NaN for others. */
+function withoutUnit(message: string, text: string): number {
+  const [, amount = "", unit = ""] = /^(-?[\d.]+)\s*([a-z]+)$/i.exec(text) ?? []
+  if (unit !== "" && message.includes(`(${unit.toUpperCase()})`)) return Number(amount)
+  if (!message.includes("seconds") || /^m(?:s|illi|onth)/i.test(unit)) return Number.NaN
+  const clock = /^(?:\d+:){1,2}\d+(?:\.\d+)?$/.test(text) ? text.split(":") : []
+  if (clock.length > 0) return clock.reduce((sum, part) => sum * 60 + Number(part), 0)
+  return Number(amount) * (UNIT_SECONDS[unit.charAt(0).toLowerCase()] ?? Number.NaN)
 }
 
 function asBoolean(value: unknown): string | null {
@@ -193,7 +159,9 @@ function asMoment(value: unknown): string | null {
   if (typeof value !== "string" || value === "") return null
   const digits = /^\d{10}(?:\d{3})?$/.test(value) ? Number(value.padEnd(13, "0")) : null
   const moment = new Date(digits ?? readMoment(value))
-  return Number.isNaN(moment.getTime()) ? null : write(moment.toISOString().replace(".000", ""), "")
+  return Number.isNaN(moment.getTime())
+    ? null
+    : `write ${shown(moment.toISOString().replace(".000", ""))}`
 }
 
 /** A time of day without a zone is in UTC; the plus of one becomes a blank in a query. */
@@ -205,9 +173,8 @@ function readMoment(text: string): string {
   return isWithoutZone ? `${zoned.replace(" ", "T")}Z` : zoned
 }
 
-function write(value: unknown, quotes = '"'): string {
-  const json = JSON.stringify(value) ?? ""
-  return `write ${shown(quotes === "" ? json.replaceAll('"', "") : json)}`
+function write(value: unknown): string {
+  return `write ${shown(JSON.stringify(value) ?? "")}`
 }
 
 function shown(text: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { describeBrokenJson } from "../src/json-faults.ts"
+import { describeBrokenJson } from "../../src/hints/json.ts"
 
 describe("what is wrong with a text that is no JSON", () => {
   it.each([
@@ -39,7 +39,7 @@ describe("what is wrong with a text that is no JSON", () => {
     ['{"a": <id>}', "write a value in the place of `<id>`"],
     ['{"a": ${ID}}', "write a value in the place of `${ID}`"],
     ['{"a": ...}', "write a value in the place of `...`"],
-    ['{"a": 1;}', "expected a comma or `}`, and there is `;`"],
+    ['{"a": 1;}', "expected a comma or the end of what is open, and there is `;`"],
     ['{"a": [1}', "write `]` for `}`, or close what is within first"],
     ['{"a": 1}}', "column 9: take out what follows the end of the JSON, from `}` on"],
     ['{"a": 1} {"b": 2}', "take out what follows the end of the JSON"],

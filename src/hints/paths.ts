@@ -1,50 +1,24 @@
 import { isId } from "../ids.ts"
-import { nearestName } from "../suggest.ts"
+import { aliases } from "./hint-table.ts"
+import { nearestName } from "./nearest-name.ts"
 
 const VERSION = "v1"
 
-/** What paths are called in other interfaces, and here. */
-const OTHER_PATHS: Record<string, string> = {
-  upload: "/files",
-  uploads: "/files",
-  assets: "/files",
-  media: "/files",
-  videos: "/files",
-  import: "/files",
-  imports: "/files",
-  probe: "/files",
-  convert: "/commands",
-  encode: "/transcode",
-  render: "/transcode",
-  renditions: "/transcode",
-  download: "/fetch",
-  downloads: "/fetch",
-  "yt-dlp": "/fetch",
-  youtube: "/fetch",
-  loudnorm: "/normalize",
-  captions: "/transcribe",
-  subtitles: "/transcribe",
-  whisper: "/transcribe",
-  tasks: "/jobs",
-  me: "/account",
-  user: "/account",
-  users: "/account",
-  usage: "/account",
-  limits: "/account",
-  quota: "/account",
-  plan: "/account",
-  ping: "/health",
-  status: "/health",
-  ready: "/health",
-  tokens: "/keys",
-  "api-keys": "/keys",
-  webhook: "/webhooks/deliveries",
-  webhooks: "/webhooks/deliveries",
-  deliveries: "/webhooks/deliveries",
-  "swagger.json": "/openapi.json",
-  "openapi.yaml": "/openapi.json",
-  spec: "/openapi.json",
-}
+/** Paths of other interfaces by their first word, and the ones that do the same here. */
+const OTHER_PATHS = aliases([
+  ["upload uploads assets media videos import imports probe", "/files"],
+  ["convert", "/commands"],
+  ["encode render renditions", "/transcode"],
+  ["download downloads yt-dlp youtube", "/fetch"],
+  ["loudnorm", "/normalize"],
+  ["captions subtitles whisper", "/transcribe"],
+  ["tasks", "/jobs"],
+  ["me user users usage limits quota plan", "/account"],
+  ["ping status ready", "/health"],
+  ["tokens api-keys", "/keys"],
+  ["webhook webhooks deliveries", "/webhooks/deliveries"],
+  ["swagger.json openapi.yaml spec", "/openapi.json"],
+])
 /** Words that begin alike in so many letters are forms of one word: `normalize`, `normalizations`. */
 const STEM_LENGTH = 5
 
@@ -78,25 +52,17 @@ function wordsOf(path: string): string[] {
   return words
 }
 
-/** The path that another interface calls something else; null where none does. */
+/** The path for one of another interface, or for a part of a record; null where there is none such. */
 function otherPath(words: readonly string[], templates: readonly string[]): string | null {
-  const [room = "", id] = words.map((word) => word.toLowerCase())
-  const other = Object.hasOwn(OTHER_PATHS, room) ? OTHER_PATHS[room] : undefined
-  if (other === undefined) {
-    const isRecord =
-      words.length === 3 && /^(?:status|state|result|results|info|details)$/i.test(words[2] ?? "")
-    if (
-      words.length === 3 &&
-      /^logs?$/i.test(words[2] ?? "") &&
-      templates.includes(`/${room}/{id}`)
-    ) {
-      return `/jobs/${id}/log`
-    }
-    return isRecord && templates.includes(`/${room}/{id}`) ? `/${room}/${id}` : null
-  }
-  if (words.length === 1) return other
-  const isMember = id !== undefined && words.length === 2 && isId(id)
-  return isMember && templates.includes(`${other}/{id}`) ? `${other}/${id}` : null
+  const [room = "", id = "", part = ""] = words.map((word) => word.toLowerCase())
+  const other = OTHER_PATHS.get(room)
+  if (other !== undefined && words.length === 1) return other
+  const path = other ?? `/${room}`
+  const member = templates.includes(`${path}/{id}`) ? `${path}/${id}` : null
+  if (other !== undefined) return words.length === 2 && isId(id) ? member : null
+  if (words.length !== 3 || member === null) return null
+  if (/^logs?$/.test(part)) return `/jobs/${id}/log`
+  return /^(?:status|state|result|results|info|details)$/.test(part) ? member : null
 }
 
 /** How many words of a path are others than those of a template; null where one is nowhere near. */
@@ -107,7 +73,7 @@ function costOf(words: readonly string[], template: readonly string[]): number |
     const word = words[at] ?? ""
     if (word === wanted || wanted.startsWith("{")) continue
     if (!isNear(word, wanted)) {
-      // What is done with a job stands below /jobs, whatever its kind.
+      // Actions on a job of any kind are below /jobs.
       const isDone = at === 0 && wanted === "jobs" && words.length > 2
       if (!isDone || words.at(-1) !== template.at(-1)) return null
       cost += 1

@@ -1,9 +1,9 @@
-import { cutText } from "../../cut-text.ts"
+import { cutText } from "../cut-text.ts"
 
 const SHOWN_LENGTH_MAX = 120
 const KEY = "expected a key of 1 to 64 letters, digits and underscores"
 
-/** What is wrong with a name that can be no key, and the key that was likely meant. */
+/** The expectation of a key, and the key that a name was likely meant as. */
 export function describeKey(name: string): string {
   if (/^[\w -]+\.\w{2,4}$/.test(name)) {
     return `${KEY}; the key comes first and then the file, as in ${shown({ out_1: name })}`
@@ -12,10 +12,7 @@ export function describeKey(name: string): string {
   return /^\w{1,64}$/.test(key) && key !== name ? `${KEY}; did you mean \`${key}\`?` : KEY
 }
 
-/**
- * What to write where a map of keys is something else: a list of what it is to hold, or one of that alone.
- * `prefix` is that of its keys.
- */
+/** The map to write where `value` is a list, or a single item; keys begin with `prefix`. */
 export function describeNoMap(value: unknown, prefix: string, what: string): string {
   const expected = `expected an object of keys and ${what}`
   const values = (Array.isArray(value) ? value : [value]).flatMap((each) => textOf(each) ?? [])

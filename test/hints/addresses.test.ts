@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { describeAddress } from "../../src/kinds/address-slips.ts"
-import type { AddressUse } from "../../src/kinds/address-slips.ts"
+import { describeAddress } from "../../src/hints/addresses.ts"
+import type { AddressUse } from "../../src/hints/addresses.ts"
 
 const origin = "http://127.0.0.1:8787"
 const ID = "0198f0b2-7c11-7cc3-9f3e-0a6b3d2f1a11"

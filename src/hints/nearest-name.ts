@@ -1,0 +1,52 @@
+import { distance } from "fastest-levenshtein"
+
+/** Longer words are no misspelling of a name. */
+const LENGTH_MAX = 64
+
+/**
+ * The name that a word most likely misspells; null where no name is near. At most a third of the letters
+ * differ, and no more than `editsMax`. Case, `-` and `_` do not count, and two swapped letters count as one.
+ */
+export function nearestName(
+  word: string,
+  names: Iterable<string>,
+  editsMax = Number.POSITIVE_INFINITY,
+): string | null {
+  if (word.length > LENGTH_MAX) return null
+  const plain = withoutMarks(word)
+  let nearest: string | null = null
+  let least = Math.min(editsMax, Math.max(1, Math.floor(plain.length / 3))) + 1
+  for (const name of names) {
+    if (Math.abs(name.length - word.length) > least + 2) continue
+    const edits = countEdits(plain, withoutMarks(name))
+    if (edits >= least) continue
+    least = edits
+    nearest = name
+  }
+  return least < plain.length ? nearest : null
+}
+
+/** `; did you mean X?` for the nearest name, as `show` writes it; empty where no name is near. */
+export function didYouMean(
+  word: string,
+  names: Iterable<string>,
+  show: (name: string) => string = (name) => `\`${name}\``,
+): string {
+  const name = nearestName(word, names)
+  return name === null ? "" : `; did you mean ${show(name)}?`
+}
+
+function withoutMarks(name: string): string {
+  const small = name.toLowerCase()
+  return /[-_]/.test(small) ? small.replace(/[-_]/g, "") : small
+}
+
+/** The library counts two swapped letters as two edits. */
+function countEdits(one: string, other: string): number {
+  const edits = distance(one, other)
+  return edits === 2 && sorted(one) === sorted(other) ? 1 : edits
+}
+
+function sorted(word: string): string {
+  return word.split("").toSorted().join("")
+}
