@@ -19,7 +19,7 @@ const TESTS_OF_MEDIA = [
   "test/container/tools/",
   "test/kinds/command/facts/wrong",
   "test/kinds/command/policy/ffmpeg",
-  "test/kinds/command/slips/failing",
+  "test/hints/command/failing",
   "test/scripts/ffmpeg-facts",
   "test/scripts/own-ff",
   "test/system/bundles",

@@ -53,13 +53,6 @@ const BYTES: readonly Hint[] = [
   [/^[A-Za-z0-9+/=_-]{101,}$/, "these are bytes in base64: $upload"],
 ]
 
-/** Schemes of stores whose files have a URL of the web, too. */
-const STORES: readonly Hint[] = [
-  [
-    /^gc?s:\/{0,2}(.*)$/i,
-    "write its URL of the web: `https://storage.googleapis.com/$1`, signed where it is not public",
-  ],
-]
 const SCHEMES: readonly Hint[] = [
   [
     /^(?!https?:|s3:)[a-z][a-z0-9+.-]*:/i,
@@ -82,7 +75,6 @@ export function describeAddress(text: string, field: AddressField): string {
     findHint(text, BYTES, { named }) ??
     describeMisspelledScheme(text) ??
     describePath(text, use) ??
-    (use === "webhook" ? null : findHint(text, STORES)) ??
     findHint(text, SCHEMES, { named }) ??
     describeBlanks(text) ??
     expected

@@ -34,7 +34,7 @@ const WITHIN_TEXT: readonly Hint[] = [
 /** Signs that stand where JSON has another one, the surest first; what is behind a value lacks a comma. */
 const SIGNS: readonly Hint[] = [
   [/\/\/|\/\*|#/y, "take out the comment: JSON has none"],
-  [/[\p{Z}\p{Cf}]/uy, "take out the invisible character ($code), or write a plain space"],
+  [/[\p{Z}\p{Cf}]/uy, "take out the invisible character, or write a plain space"],
   [/(?<="\s*)=>?/y, "write `:` between a name and its value, and not `$&`"],
   [/(?<=[\]}"\w]\s*)\}/y, "write `]` for `}`, or close what is within first"],
   [/(?<=[\]}"\w]\s*)\]/y, "write `}` for `]`, or close what is within first"],
@@ -79,19 +79,22 @@ export function describeBrokenJson(text: string): string {
 /** Where a text stops being JSON, as an offset, and the parser's name for what is wrong there. */
 type Stop = { at: number; code: string }
 
-/** All places where a text is no JSON, the first one first. */
+/** The end of a parse at its first fault: the parser goes on after each. */
+const STOPPED = new Error("the text is no JSON")
+
+/** The first place where a text is no JSON, or all signs that are missing at its end. */
 function findStops(text: string): Stop[] {
   const stops: Stop[] = []
+  function onError(code: number, at: number) {
+    stops.push({ at, code: printParseErrorCode(code) })
+    if (at < text.length) throw STOPPED
+  }
   try {
-    visit(
-      text,
-      { onError: (code, at) => stops.push({ at, code: printParseErrorCode(code) }) },
-      { disallowComments: true },
-    )
+    visit(text, { onError }, { disallowComments: true })
   } catch (error) {
-    // The parser calls itself for each level.
-    if (!(error instanceof RangeError)) throw error
-    stops.push({ at: 0, code: "TooDeep" })
+    // The parser calls itself for each level, so that it may run out of stack.
+    if (error instanceof RangeError) return [{ at: 0, code: "TooDeep" }]
+    if (error !== STOPPED) throw error
   }
   return stops
 }
@@ -117,8 +120,7 @@ function describeStop(text: string, stops: readonly Stop[]): { at: number; says:
     return { at: before.length - 1, says }
   }
   const begin = beginOfNumber(text, at)
-  const named = { code: codePointOf(text.charAt(at)) }
-  return { at: begin, says: findHint(text, hintsOf(code, before), { at: begin, named }) ?? code }
+  return { at: begin, says: findHint(text, hintsOf(code, before), { at: begin }) ?? code }
 }
 
 function hintsOf(code: string, before: string): readonly Hint[] {
@@ -139,10 +141,6 @@ function endOfText(text: string, at: number): number {
   const plain = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*/iuy
   plain.lastIndex = at
   return at + (plain.exec(text)?.[0].length ?? 0)
-}
-
-function codePointOf(sign: string): string {
-  return `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`
 }
 
 function isJson(text: string): boolean {

@@ -175,12 +175,12 @@ export function checkBody<Schema extends z.ZodType>(
 ): { data: z.output<Schema> } | { faults: Fault[]; meant: unknown } {
   const parsed = schema.safeParse(value)
   if (parsed.success) return { data: parsed.data }
-  const { slips, meant } = renameFields(schema, value, parsed.error)
-  if (slips.length === 0) return { faults: faultsOf(parsed.error, schema, { value }), meant }
+  const { renamed, meant } = renameFields(schema, value, parsed.error)
+  if (renamed.length === 0) return { faults: faultsOf(parsed.error, schema, { value }), meant }
   // What is told of the rest is told of what was meant.
   const again = schema.safeParse(meant)
   const others = again.error ? faultsOf(again.error, schema, { value: meant }) : []
-  return { faults: [...slips, ...others], meant }
+  return { faults: [...renamed, ...others], meant }
 }
 
 /**

@@ -24,23 +24,23 @@ export function renameFields(
   schema: z.ZodType,
   value: unknown,
   { issues }: z.core.$ZodError,
-): { slips: Fault[]; meant: unknown } {
+): { renamed: Fault[]; meant: unknown } {
   const unknown = issues
     .flatMap((issue) => {
       return issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : []
     })
     .slice(0, FAULTS_MAX)
-  if (typeof value !== "object" || value === null) return { slips: [], meant: value }
+  if (typeof value !== "object" || value === null) return { renamed: [], meant: value }
   const fields = fieldsAt(schema, [])
   const given = new Map<string, unknown>(Object.entries(value))
-  const slips = unknown.flatMap((key): Fault[] => {
+  const renamed = unknown.flatMap((key): Fault[] => {
     const meant = key === "file" ? null : meantField(key, fields)
     if (meant === null || given.has(meant)) return []
     given.set(meant, given.get(key))
     given.delete(key)
     return [{ field: key, message: describeUnknown(schema, [], key) }]
   })
-  return { slips, meant: Object.fromEntries(given) }
+  return { renamed, meant: Object.fromEntries(given) }
 }
 
 /** The fields of the object that stands at a path of a schema; none where that is no object. */

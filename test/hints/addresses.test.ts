@@ -51,7 +51,6 @@ describe("what is no address of an input", () => {
     ["[a](https://example.com/a.mp4)", "https://example.com/a.mp4"],
     ["curl https://example.com/a.mp4", "https://example.com/a.mp4"],
     ["https://example.com/a b.mp4", "https://example.com/a%20b.mp4"],
-    ["gs://films/a.mp4", "https://storage.googleapis.com/films/a.mp4"],
     [ID, OWN],
     [ID.toUpperCase(), OWN],
     [ID.replaceAll("-", ""), OWN],

@@ -43,7 +43,7 @@ describe("what is wrong with a text that is no JSON", () => {
     ['{"a": [1}', "write `]` for `}`, or close what is within first"],
     ['{"a": 1}}', "column 9: take out what follows the end of the JSON, from `}` on"],
     ['{"a": 1} {"b": 2}', "take out what follows the end of the JSON"],
-    ["{\u00a0}", "take out the invisible character (U+00A0)"],
+    ["{\u00a0}", "take out the invisible character"],
     ['{"é": x}', "line 1, column 7:"],
   ])("%s", (text, words) => {
     expect(describeBrokenJson(text)).toMatch(/^expected JSON; line \d+, column \d+: /)

@@ -1,5 +1,5 @@
 import type { FaultCode } from "./fault-codes.ts"
-import { describeProgram } from "./slips/programs.ts"
+import { describeProgram } from "../../hints/command/programs.ts"
 
 const WORDS_MAX = 4000
 

@@ -1,11 +1,5 @@
+import { aliases } from "../../../hints/hint-table.ts"
 import { didYouMean, nearestName } from "../../../hints/nearest-name.ts"
-
-/** A table of what people call things, names with blanks between, and what ffmpeg calls them. */
-function aliases(rows: readonly (readonly [names: string, written: string])[]) {
-  return new Map(
-    rows.flatMap(([names, written]) => names.split(" ").map((name) => [name, written] as const)),
-  )
-}
 
 const ENCODERS = aliases([
   ["x264 avc openh264 libopenh264 quicktime mp4 mov mkv hls mpegts matroska", "libx264"],

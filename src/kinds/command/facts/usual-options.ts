@@ -1,8 +1,9 @@
 import type { ReadOption } from "../../../contract/command-line.ts"
+import { aliases } from "../../../hints/hint-table.ts"
 import type { Known } from "./known.ts"
 
 /** What people call options, and what ffmpeg calls them; `*` stands for the value. */
-const NAMES: readonly (readonly [names: string, written: string])[] = [
+const WRITTEN = aliases([
   ["bitrate video_bitrate bitrate_video vbitrate bv videobitrate", "-b:v *"],
   ["audio_bitrate bitrate_audio abitrate ba audiobitrate", "-b:a *"],
   ["fps frame_rate rate", "-r *"],
@@ -50,11 +51,7 @@ const NAMES: readonly (readonly [names: string, written: string])[] = [
   ["two_pass twopass two-pass 2pass passes", "-pass 1"],
   ["faststart", "-movflags +faststart"],
   ["stream_copy copy", "-c copy"],
-]
-
-const WRITTEN = new Map(
-  NAMES.flatMap(([names, written]) => names.split(" ").map((name) => [name, written] as const)),
-)
+])
 
 const TURNS: Record<string, string> = {
   "90": "transpose=1",

@@ -8,7 +8,7 @@ import { PRINTING_FLAGS, readCommand } from "../../../contract/command-line.ts"
 import type { ReadCommand, ReadFile } from "../../../contract/command-line.ts"
 import { REFUSALS_MAX } from "./refusal.ts"
 import type { Refusal } from "./refusal.ts"
-import { checkSlips } from "./slips.ts"
+import { checkWords } from "../../../hints/command/words.ts"
 import type { Terms } from "./terms.ts"
 import { readPairs, readToken } from "./tokens.ts"
 
@@ -21,8 +21,8 @@ const OUTPUTS_MAX = 64
  * in the place of keys. The sandbox is what holds; this says beforehand what could only fail there.
  */
 export function checkCommand(words: readonly string[], names: WorkspaceNames): Refusal[] {
-  const slips = checkSlips(words)
-  if (slips.length > 0) return slips.slice(0, REFUSALS_MAX)
+  const wrong = checkWords(words)
+  if (wrong.length > 0) return wrong.slice(0, REFUSALS_MAX)
   const command = readCommand(words)
   return [
     ...command.files.flatMap((file) => checkFile(file, names)),

@@ -1,6 +1,6 @@
 import { beginsWithProtocol, holdsUrl } from "./protocols.ts"
 import { quote } from "./refusal.ts"
-import type { Reason, Refusal } from "./refusal.ts"
+import type { Refusal } from "./refusal.ts"
 import type { Terms } from "./terms.ts"
 
 /** What a command does with a file that it names. */
@@ -128,34 +128,9 @@ function pathFault(value: string, instead: string): Fault {
   return { code: "path_not_allowed", message: `${quote(value)}: ${why}; ${instead}` }
 }
 
-/** Words that a shell would have read. */
-const OF_SHELLS = /^(?:&&?|\|\|?|;|\d?>>?.*|\d>&\d|<.*|#.*|\^)$|^\$\(|^`/s
-
-/** What a text editor would have made of one. */
-const SLIPS: readonly (Reason & { words: RegExp })[] = [
-  {
-    words: /^[\u2010-\u2015\u2212]/,
-    why: "this begins with a dash that is no minus sign",
-    instead: "write - for an option",
-  },
-  {
-    words: /^[\u2018-\u201f\u00ab\u00bb]/,
-    why: "these quotes are letters here",
-    instead: "quote with ' or \"",
-  },
-  {
-    words: /^\s*$/,
-    why: "this is a word of nothing but space",
-    instead: "look for a backslash that has a space, and no line's end, behind it",
-  },
-]
-
 function oddName(value: string, use: FileUse, terms: Terms): Fault {
-  const slip = OF_SHELLS.test(value)
-    ? { why: "no shell reads this", instead: `leave it out, and ${terms.giveSeveral}` }
-    : SLIPS.find(({ words }) => words.test(value))
-  const odd = "this is no file name of letters, digits, spaces and . _ - ( ) + @ % $ * ?"
-  const message = `${quote(value)}: ${slip?.why ?? odd}; ${slip?.instead ?? insteadOf(use, terms)}`
+  const why = "this is no file name of letters, digits, spaces and . _ - ( ) + @ % $ * ?"
+  const message = `${quote(value)}: ${why}; ${insteadOf(use, terms)}`
   return { code: "name_not_allowed", message }
 }
 

@@ -1,17 +1,20 @@
 import { describe, expect, test } from "vitest"
-import { LEGITIMATE } from "../../../corpus/legitimate.ts"
-import { judgeLine, judgeRun } from "../../../support/judge-line.ts"
-import { SLIPS_OF_EXTENSIONS, SLIPS_OF_GRAPHS } from "./graphs-and-names.ts"
-import { SLIPS_OF_OPTIONS } from "./options-and-files.ts"
-import { SLIPS_OF_PATHS, SLIPS_OF_PROGRAMS } from "./programs-and-paths.ts"
-import { SLIPS_OF_WORDS } from "./words.ts"
+import { LEGITIMATE } from "../../corpus/legitimate.ts"
+import { judgeLine, judgeRun } from "../../support/judge-line.ts"
+import { MISTAKES_IN_EXTENSIONS, MISTAKES_IN_GRAPHS } from "./graphs-and-names.ts"
+import { MISTAKES_IN_OPTIONS } from "./options-and-files.ts"
+import { MISTAKES_IN_PATHS, MISTAKES_IN_PROGRAMS } from "./programs-and-paths.ts"
+import { MISTAKES_IN_WORDS } from "./words.ts"
 
-const LINES = [...SLIPS_OF_WORDS, ...SLIPS_OF_OPTIONS, ...SLIPS_OF_GRAPHS, ...SLIPS_OF_PATHS].map(
-  ([line, code, words]) => [`ffmpeg ${line}`, code, words] as const,
-)
+const LINES = [
+  ...MISTAKES_IN_WORDS,
+  ...MISTAKES_IN_OPTIONS,
+  ...MISTAKES_IN_GRAPHS,
+  ...MISTAKES_IN_PATHS,
+].map(([line, code, words]) => [`ffmpeg ${line}`, code, words] as const)
 
 describe("the first sentence says what to write instead, and none follows from the same slip", () => {
-  test.for([...LINES, ...SLIPS_OF_PROGRAMS])("%s", ([line, code, words]) => {
+  test.for([...LINES, ...MISTAKES_IN_PROGRAMS])("%s", ([line, code, words]) => {
     const [first, ...more] = judgeLine(line)
     expect(first).toMatchObject({ code, message: expect.stringContaining(words) })
     const codes = new Set(more.map((fault) => fault.code))
@@ -21,7 +24,7 @@ describe("the first sentence says what to write instead, and none follows from t
   })
 })
 
-test.for(SLIPS_OF_EXTENSIONS)("an output called %s is told %s", ([name, meant]) => {
+test.for(MISTAKES_IN_EXTENSIONS)("an output called %s is told %s", ([name, meant]) => {
   const [first] = judgeLine("ffmpeg -i {{in_1}} {{out_1}}", name)
   expect(first?.message).toContain(meant)
 })

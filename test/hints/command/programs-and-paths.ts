@@ -1,7 +1,7 @@
-import type { Slip } from "./slip.ts"
+import type { CommandMistake } from "./mistake.ts"
 
 /** Whole lines that do not begin with ffmpeg, or that cannot be split. */
-export const SLIPS_OF_PROGRAMS: Slip[] = [
+export const MISTAKES_IN_PROGRAMS: CommandMistake[] = [
   ["ffprobe -i {{in_1}}", "not_ffmpeg", "GET /v1/files/{id}"],
   ["yt-dlp https://a.example/x", "not_ffmpeg", "POST /v1/fetch"],
   ["wget https://a.example/x.mp4", "not_ffmpeg", "input_files"],
@@ -33,7 +33,7 @@ export const SLIPS_OF_PROGRAMS: Slip[] = [
 const UPLOAD = "upload it with POST /v1/files"
 
 /** What stands behind -i, and is no key. */
-export const SLIPS_OF_PATHS: Slip[] = [
+export const MISTAKES_IN_PATHS: CommandMistake[] = [
   ["-i ./a.mp4 {{out_1}}", "path_not_allowed", UPLOAD],
   ["-i ../a.mp4 {{out_1}}", "path_not_allowed", UPLOAD],
   ["-i videos/a.mp4 {{out_1}}", "path_not_allowed", UPLOAD],

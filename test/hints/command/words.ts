@@ -1,29 +1,27 @@
-import type { Slip } from "./slip.ts"
+import type { CommandMistake } from "./mistake.ts"
 
 const FLIP = "-i {{in_1}} -vf hflip {{out_1}}"
 
 /** What a shell, an editor or a batch file would have read. */
-export const SLIPS_OF_WORDS: Slip[] = [
+export const MISTAKES_IN_WORDS: CommandMistake[] = [
   [`${FLIP} && echo done`, "name_not_allowed", "`&& echo done`: no shell reads this"],
   [`${FLIP} && ffmpeg -i {{in_1}} x.mp4`, "name_not_allowed", "ffmpeg_commands"],
   [`${FLIP} ; ffmpeg -i {{in_1}} x.mp4`, "name_not_allowed", "ffmpeg_commands"],
-  [`${FLIP}; rm x`, "name_not_allowed", "from the `;` on"],
+  [`${FLIP}; rm x`, "name_not_allowed", "`; rm x`: no shell reads this"],
   [`${FLIP} || true`, "name_not_allowed", "`|| true`"],
   [`${FLIP} &`, "name_not_allowed", "a job runs on its own"],
   [`${FLIP} > log.txt`, "name_not_allowed", "`> log.txt`"],
   [`${FLIP} > /dev/null 2>&1`, "name_not_allowed", "leave it out"],
   [`${FLIP} 2>/dev/null`, "name_not_allowed", "kept with the job"],
+  [`${FLIP} 2>&1`, "name_not_allowed", "leave it out"],
+  [`${FLIP} 2> log.txt`, "name_not_allowed", "`2> log.txt`: no shell"],
   [`${FLIP} </dev/null`, "name_not_allowed", "leave it out"],
-  [
-    "-i {{in_1}} -f mp4 - > x.mp4",
-    "name_not_allowed",
-    "`- > x.mp4`: no shell reads this; write `{{out_1}}` instead",
-  ],
+  ["-i {{in_1}} -f mp4 - > x.mp4", "name_not_allowed", "end the command with `{{out_1}}`"],
   ["-i {{in_1}} -f mp4 - | cat", "name_not_allowed", "end the command with `{{out_1}}`"],
-  [`${FLIP} # turns it`, "name_not_allowed", "no comments"],
+  [`${FLIP} # turns it`, "name_not_allowed", "`# turns it`: no shell reads this"],
   ["-i {{in_1}} ^\n -an ^\n {{out_1}}", "name_not_allowed", "a new line needs no mark"],
   ["-i {{in_1}} `\n -an {{out_1}}", "name_not_allowed", "a new line needs no mark"],
-  ["-i $(ls *.mp4) {{out_1}}", "value_not_allowed", "`$(ls *.mp4)`: no shell"],
+  ["-i $(ls *.mp4) {{out_1}}", "value_not_allowed", "$(ls *.mp4)"],
   ["-i {{in_1}} -t `cat t.txt` {{out_1}}", "value_not_allowed", "no shell"],
   ["-i %~1 {{out_1}}", "value_not_allowed", "write `{{in_1}}`"],
   ["-i %1 {{out_1}}", "unknown_key", "{{in_1}}"],
@@ -36,6 +34,10 @@ export const SLIPS_OF_WORDS: Slip[] = [
   ["-i <in_1> <out_1>", "name_not_allowed", "`{{in_1}}`"],
   ["-i {{in_1}} –crf 20 {{out_1}}", "name_not_allowed", "write `-crf`"],
   ["-i {{in_1}} —vf hflip {{out_1}}", "name_not_allowed", "write `-vf`"],
+  // The same signs in the text of an option are letters.
+  ['-i {{in_1}} -metadata title="#1 hit" -prset fast {{out_1}}', "invalid_option", "`-preset`"],
+  ["-i {{in_1}} -metadata title=“A” -prset fast {{out_1}}", "invalid_option", "`-preset`"],
+  ['-i {{in_1}} -metadata comment="> a" -prset fast {{out_1}}', "invalid_option", "`-preset`"],
   // Quotes that are taken off, and graphs and values in several words
   [
     "-i {{in_1}} -vf scale='min(1280,iw)':-2 {{out_1}}",

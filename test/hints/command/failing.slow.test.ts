@@ -4,14 +4,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { mediaTools } from "../../../../scripts/local/media-tools.ts"
-import { COMMAND_TERMS } from "../../../../src/kinds/command/policy/terms.ts"
-import image from "../../../../src/kinds/command/facts/image.json" with { type: "json" }
-import { openFacts } from "../../../../src/kinds/command/facts/known.ts"
-import { splitWords } from "../../../../src/kinds/command/lines.ts"
-import { failingFiles } from "../../../../src/kinds/command/slips/file-slips.ts"
-import { mendGraph } from "../../../../src/kinds/command/slips/mended-graphs.ts"
-import { SLIPS_OF_GRAPHS } from "./graphs-and-names.ts"
+import { mediaTools } from "../../../scripts/local/media-tools.ts"
+import { COMMAND_TERMS } from "../../../src/kinds/command/policy/terms.ts"
+import image from "../../../src/kinds/command/facts/image.json" with { type: "json" }
+import { openFacts } from "../../../src/kinds/command/facts/known.ts"
+import { splitWords } from "../../../src/kinds/command/lines.ts"
+import { failingFiles } from "../../../src/hints/command/files.ts"
+import { correctGraph } from "../../../src/hints/command/graphs.ts"
+import { MISTAKES_IN_GRAPHS } from "./graphs-and-names.ts"
 
 const run = promisify(execFile)
 const known = openFacts(image)
@@ -19,7 +19,7 @@ const RUN_MS_MAX = 60_000
 let folder: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lathe-slips-"))
+  folder = await mkdtemp(join(tmpdir(), "lathe-hints-"))
   const [picture, sound] = ["testsrc2=s=160x120:d=1", "sine=d=1"]
   await ffmpeg(["-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", sound, "in_1.mp4"])
   await ffmpeg(["-i", "in_1.mp4", "-frames:v", "2", "-update", "0", "in_%d.png"])
@@ -50,7 +50,7 @@ function mendedLine(line: string): string[] | null {
   const place = words.findIndex((word) => /^-[va]f$/.test(word))
   const [option = "", graph = ""] = words.slice(place, place + 2)
   const given = { inputKeys: ["in_1"], outputKeys: ["out_1"], terms: COMMAND_TERMS, known }
-  const told = mendGraph({ option, graph }, { words, raws, ...given })
+  const told = correctGraph(option, graph, { words, raws, ...given })
   const written = /`(.+)`$/.exec(told ?? "")?.[1]
   const mended = written === undefined ? null : splitWords(written)
   return mended && "words" in mended ? ["-i", "in_1.mp4", ...mended.words, "out.mp4"] : null
@@ -109,7 +109,7 @@ describe("files that can be are not", () => {
 })
 
 test("what a graph is told to be, ffmpeg takes", async () => {
-  const mended = SLIPS_OF_GRAPHS.flatMap(([line, code]) => {
+  const mended = MISTAKES_IN_GRAPHS.flatMap(([line, code]) => {
     // A text needs fonts, which a machine need not have.
     const words = code === "filter_error" && !line.includes("drawtext") ? mendedLine(line) : null
     return words ? [words] : []

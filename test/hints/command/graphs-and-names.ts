@@ -1,7 +1,7 @@
-import type { Slip } from "./slip.ts"
+import type { CommandMistake } from "./mistake.ts"
 
 /** Graphs that nearly say what is meant, and names of codecs and filters that people use. */
-export const SLIPS_OF_GRAPHS: Slip[] = [
+export const MISTAKES_IN_GRAPHS: CommandMistake[] = [
   ['-i {{in_1}} -vf "scale=min(320,iw):-2" {{out_1}}', "filter_error", "scale='min(320,iw)':-2"],
   ["-i {{in_1}} -af speed=2 {{out_1}}", "filter_error", "did you mean `atempo=2`?"],
   ["-i {{in_1}} -vf deinterlace {{out_1}}", "filter_error", "did you mean `yadif`?"],
@@ -36,7 +36,7 @@ export const SLIPS_OF_GRAPHS: Slip[] = [
   ["-i {{in_1}} -c:v:libx264 {{out_1}}", "invalid_option", "write `-c:v libx264`"],
   ["-i {{in_1}} -cv libx264 {{out_1}}", "invalid_option", "write `-c:v libx264`"],
   ["-i {{in_1}} -preset ultra fast {{out_1}}", "invalid_option", "write `-preset ultrafast`"],
-  ["-i {{in_1}} -t 5 minutes {{out_1}}", "invalid_option", "write `-t 300`"],
+  ["-i {{in_1}} -t 5 minutes {{out_1}}", "invalid_option", "write `-t 5:00`"],
   ["-i {{in_1}} -s 1280 720 {{out_1}}", "invalid_option", "write `-s 1280x720`"],
   ["-i {{in_1}}, {{in_snd}} {{out_1}}", "name_not_allowed", "write `-i {{in_1}}`"],
   ['-i "{{in_1}} {{in_snd}}" {{out_1}}', "name_not_allowed", "`-i {{in_1}} -i {{in_snd}}`"],
@@ -62,7 +62,7 @@ export const SLIPS_OF_GRAPHS: Slip[] = [
 ]
 
 /** Names of outputs whose extension no format has, and the one that was meant. */
-export const SLIPS_OF_EXTENSIONS: readonly (readonly [name: string, meant: string])[] = [
+export const MISTAKES_IN_EXTENSIONS: readonly (readonly [name: string, meant: string])[] = [
   ["out.mp5", ".mp4"],
   ["out.mpeg4", ".mp4"],
   ["out.heic", ".avif"],

@@ -1,7 +1,7 @@
-import type { Slip } from "./slip.ts"
+import type { CommandMistake } from "./mistake.ts"
 
 /** Options that there are not, that have no value, and files in the wrong place. */
-export const SLIPS_OF_OPTIONS: Slip[] = [
+export const MISTAKES_IN_OPTIONS: CommandMistake[] = [
   ["-i {{in_1}} -overwrite {{out_1}}", "invalid_option", "write `-y`"],
   ["-i {{in_1}} -crf23 {{out_1}}", "invalid_option", "write `-crf 23`"],
   ["-i {{in_1}} -crf=23 {{out_1}}", "invalid_option", "write `-crf 23`"],
