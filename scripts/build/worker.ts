@@ -68,11 +68,11 @@ countWorker(worker, env)
 `
 }
 
-/** Files that the dashboard sends as they are, which [[rules]] of wrangler.toml make texts, too. */
+/** Files that the dashboard takes as texts, as [[rules]] of wrangler.toml say, too. */
 export const textModules: Plugin = {
   name: "text-modules",
   setup(builder) {
-    builder.onLoad({ filter: /(?:\.css|\.client\.js)$/ }, ({ path }) => ({
+    builder.onLoad({ filter: /(?:\.css|\.md|\.client\.js)$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8"),
       loader: "text",
     }))

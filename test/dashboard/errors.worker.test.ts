@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { failureCode } from "../../src/contract/failure.ts"
-import { FAULTS } from "../../src/dashboard/errors/faults.ts"
+import { ANSWERS, DETAILS, FAILURES } from "../../src/dashboard/errors/explained.ts"
+import { DETAIL_CODES } from "../../src/faults.ts"
 import { PROBLEMS } from "../../src/http/problem.ts"
 import { jobRecord } from "../../src/kinds/job-record.ts"
 import { REQUEST_MISTAKES } from "../http/mistakes/requests.ts"
@@ -9,11 +10,11 @@ import { ask, makeCaller } from "../support/caller.ts"
 import type { Caller } from "../support/caller.ts"
 import { readProblem } from "../support/problem.ts"
 
-/** Every code that the service has; that of a fault is one of these by its type. */
+/** Every code that the service has. */
 const CODES = new Set([
   ...Object.keys(PROBLEMS),
   ...failureCode.options,
-  ...Object.keys(FAULTS),
+  ...DETAIL_CODES,
   ...REQUEST_MISTAKES.map(({ code }) => code),
 ])
 
@@ -121,6 +122,19 @@ describe("the page of an error code", () => {
       expect(html).not.toContain("<script")
     },
   )
+})
+
+describe("docs/errors", () => {
+  test.each([
+    ["answers", ANSWERS, Object.keys(PROBLEMS)],
+    ["failures", FAILURES, failureCode.options],
+    ["details", DETAILS, DETAIL_CODES],
+  ])("%s.md explains each of its codes, and no other", (_, docs, codes) => {
+    expect([...docs.keys()].toSorted()).toEqual([...codes].toSorted())
+    for (const { means, remedy, message } of docs.values()) {
+      expect([means, remedy, message]).toEqual(Array(3).fill(expect.stringMatching(/^[^>#].+ /)))
+    }
+  })
 })
 
 describe("the index of error codes", () => {

@@ -1,16 +1,14 @@
 import type { FailureCode } from "../../contract/failure.ts"
-import type { FaultCode } from "../../faults.ts"
 import { Problem, problemResponse, unprocessables } from "../../http/problem.ts"
 import type { ProblemCode } from "../../http/problem.ts"
 import { EXAMPLE_ID } from "../../ids.ts"
 import type { JobRecord } from "../../kinds/job-record.ts"
-import { ANSWERS } from "./answers.ts"
-import { FAILURES } from "./failures.ts"
-import type { ExplainedFault } from "./faults.ts"
+import type { FaultCode } from "../../faults.ts"
+import { ANSWERS, DETAILS, explainCode, FAILURES } from "./explained.ts"
 
 /** The body of an answer with this code, as the interface makes it. */
 export async function exampleAnswer(code: ProblemCode): Promise<object> {
-  const { message, retryAfterSeconds } = ANSWERS[code]
+  const { message, retryAfterSeconds } = explainCode(ANSWERS, code)
   if (code === "too_complex")
     return await bodyOf(unprocessables([{ field: "ffmpeg_command", code, message }]))
   if (code === "unprocessable")
@@ -20,17 +18,15 @@ export async function exampleAnswer(code: ProblemCode): Promise<object> {
 }
 
 /** The body of a 422 that has this code in its details. */
-export async function exampleRefusal(
-  code: FaultCode,
-  { field, option, message }: ExplainedFault,
-): Promise<object> {
+export async function exampleRefusal(code: FaultCode): Promise<object> {
+  const { field = "", option, message } = explainCode(DETAILS, code)
   const fault = { field, code, message, ...(option !== undefined && { option }) }
   return await bodyOf(unprocessables([fault]))
 }
 
 /** The record of a job that failed with this code. */
 export function exampleJob(code: FailureCode): JobRecord {
-  const { message } = FAILURES[code]
+  const { message } = explainCode(FAILURES, code)
   return {
     id: EXAMPLE_ID,
     kind: "command",

@@ -1,6 +1,7 @@
 import { Hono } from "hono"
 import type { Child } from "hono/jsx"
 import { failureCode } from "../../contract/failure.ts"
+import { DETAIL_CODES } from "../../faults.ts"
 import { guardMethods } from "../../http/methods.ts"
 import { pageHeaders } from "../../http/page-headers.ts"
 import { isProblemCode, PROBLEMS } from "../../http/problem.ts"
@@ -9,12 +10,9 @@ import { didYouMean } from "../../hints/nearest-name.ts"
 import { Card } from "../components/card.tsx"
 import { Table } from "../components/table.tsx"
 import { Brand, Document } from "../layout.tsx"
-import { ANSWERS } from "./answers.ts"
 import { exampleAnswer, exampleJob, exampleRefusal } from "./examples.ts"
-import type { Explained } from "./explained.ts"
-import { FAILURES } from "./failures.ts"
-import { FAULTS } from "./faults.ts"
-import { Prose } from "./prose.tsx"
+import { ANSWERS, DETAILS, explainCode, FAILURES } from "./explained.ts"
+import type { ErrorDocs, Explained } from "./explained.ts"
 
 /** Pages that say what each code means and what to do, for whoever has met it. */
 export const errorPages = new Hono<App>()
@@ -49,9 +47,7 @@ guardMethods(errorPages)
 const LEAD =
   "Every code that this service answers, ends a job with, or names in the details of a refusal."
 
-const CODES = [
-  ...new Set([...Object.keys(PROBLEMS), ...Object.keys(FAILURES), ...Object.keys(FAULTS)]),
-]
+const CODES = [...new Set([...Object.keys(PROBLEMS), ...FAILURES.keys(), ...DETAILS.keys()])]
 
 /** The code whose page another address leads to; null where there is none such. */
 function findMeant(text: string): string | null {
@@ -62,7 +58,7 @@ function findMeant(text: string): string | null {
 }
 
 /** What a code means in one of the places where it stands. */
-type Section = Explained & { title: string; where: string; example: object }
+type Section = Explained & { where: string; example: object }
 
 /** The sections of a code's page, by the places where it stands; none of what is no code. */
 async function sectionsOf(code: string): Promise<Section[]> {
@@ -70,24 +66,25 @@ async function sectionsOf(code: string): Promise<Section[]> {
   if (isProblemCode(code)) {
     const { status, title } = PROBLEMS[code]
     const where = `The code of an answer with the status ${status}.`
-    sections.push({ ...ANSWERS[code], title, where, example: await exampleAnswer(code) })
+    sections.push({
+      ...explainCode(ANSWERS, code),
+      title,
+      where,
+      example: await exampleAnswer(code),
+    })
   }
   const failed = failureCode.safeParse(code).data
   if (failed !== undefined) {
     const where =
       "The `error_code` of a job or File that failed, `error.code` of its Job; also in `details` of a 422 where it is known at once."
-    sections.push({ ...FAILURES[failed], where, example: exampleJob(failed) })
+    sections.push({ ...explainCode(FAILURES, failed), where, example: exampleJob(failed) })
   }
-  if (isFaultCode(code)) {
-    const fault = FAULTS[code]
+  const detail = DETAIL_CODES.find((each) => each === code)
+  if (detail !== undefined) {
     const where = "A code in `details` of an answer with the status 422."
-    sections.push({ ...fault, where, example: await exampleRefusal(code, fault) })
+    sections.push({ ...explainCode(DETAILS, detail), where, example: await exampleRefusal(detail) })
   }
   return sections
-}
-
-function isFaultCode(code: string): code is keyof typeof FAULTS {
-  return Object.hasOwn(FAULTS, code)
 }
 
 function CodePage(props: { code: string; title: string; sections: Section[] }) {
@@ -140,7 +137,7 @@ function Index({ title, lead }: { title: string; lead: string }) {
       </header>
       <Codes title="Answers" columns={["Code", "Status", "Meaning"]} rows={answers} />
       <Codes title="Jobs and Files that failed" rows={titlesOf(FAILURES)} />
-      <Codes title="Details of a 422" rows={titlesOf(FAULTS)} />
+      <Codes title="Details of a 422" rows={titlesOf(DETAILS)} />
       <p>
         <a href="/docs">The interface</a>
       </p>
@@ -148,8 +145,13 @@ function Index({ title, lead }: { title: string; lead: string }) {
   )
 }
 
-function titlesOf(codes: Record<string, { title: string }>): string[][] {
-  return Object.entries(codes).map(([code, { title }]) => [code, title])
+function titlesOf(docs: ErrorDocs): string[][] {
+  return [...docs].map(([code, { title }]) => [code, title])
+}
+
+/** A sentence whose words between backticks are code. */
+function Prose({ text }: { text: string }) {
+  return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 }
 
 function Codes(props: { title: string; columns?: string[]; rows: string[][] }) {
