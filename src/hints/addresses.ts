@@ -1,8 +1,7 @@
 import { NOT_WEB } from "../contract/user-url.ts"
-import { cutText } from "../cut-text.ts"
 import { EXAMPLE_ID, isId } from "../ids.ts"
 import { isOwnUrl } from "../kinds/own-url.ts"
-import { findHint } from "./hint-table.ts"
+import { findHint, shown } from "./hint-table.ts"
 import type { Hint } from "./hint-table.ts"
 import { describeNoId } from "./ids.ts"
 import { nearestName } from "./nearest-name.ts"
@@ -12,8 +11,6 @@ export type AddressUse = "input" | "import" | "webhook"
 
 /** `origin` is that of this service. */
 type AddressField = { use: AddressUse; origin: string }
-
-const SHOWN_LENGTH_MAX = 120
 
 /** The way in for a file that only its caller has. */
 const UPLOAD: Record<AddressUse, string> = {
@@ -79,10 +76,6 @@ export function describeAddress(text: string, field: AddressField): string {
     describeBlanks(text) ??
     expected
   )
-}
-
-function shown(text: string): string {
-  return `\`${cutText(text, SHOWN_LENGTH_MAX)}\``
 }
 
 /** An address with quotes, brackets or the name of a program around it. */

@@ -29,6 +29,12 @@ function fill(says: string, match: RegExpExecArray, named: Record<string, string
   })
 }
 
+/** A caller's text as a sentence shows it: in backticks, or in quotes where it holds a backtick. */
+export function shown(text: string): string {
+  const short = cutText(text, SHOWN_LENGTH_MAX)
+  return short.includes("`") ? `"${short}"` : `\`${short}\``
+}
+
 /** A table of what people call something, names with blanks between, and how each is written here. */
 export function aliases<Written>(
   rows: readonly (readonly [names: string, written: Written])[],

@@ -1,9 +1,6 @@
-import { cutText } from "../cut-text.ts"
 import { EXAMPLE_ID } from "../ids.ts"
-import { findHint } from "./hint-table.ts"
+import { findHint, shown } from "./hint-table.ts"
 import type { Hint } from "./hint-table.ts"
-
-const SHOWN_LENGTH_MAX = 80
 
 /** Words in the place of an id; `$title` is the kind of record, and `$example` an id. */
 const NO_IDS: readonly Hint[] = [
@@ -19,8 +16,5 @@ const NO_IDS: readonly Hint[] = [
 /** The reason why a word is no id of a `title`, and what to write. */
 export function describeNoId(title: string, word: string): string {
   const named = { title, example: EXAMPLE_ID, length: `${word.length}` }
-  return (
-    findHint(word, NO_IDS, { named }) ??
-    `\`${cutText(word, SHOWN_LENGTH_MAX)}\` is no id: one is as \`${EXAMPLE_ID}\``
-  )
+  return findHint(word, NO_IDS, { named }) ?? `${shown(word)} is no id: one is as \`${EXAMPLE_ID}\``
 }

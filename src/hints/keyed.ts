@@ -1,12 +1,11 @@
-import { cutText } from "../cut-text.ts"
+import { shown } from "./hint-table.ts"
 
-const SHOWN_LENGTH_MAX = 120
 const KEY = "expected a key of 1 to 64 letters, digits and underscores"
 
 /** The expectation of a key, and the key that a name was likely meant as. */
 export function describeKey(name: string): string {
   if (/^[\w -]+\.\w{2,4}$/.test(name)) {
-    return `${KEY}; the key comes first and then the file, as in ${shown({ out_1: name })}`
+    return `${KEY}; the key comes first and then the file, as in ${shown(asJson({ out_1: name }))}`
   }
   const key = name.replace(/[{}]|^\W+|\W+$/g, "").replace(/\W+/g, "_")
   return /^\w{1,64}$/.test(key) && key !== name ? `${KEY}; did you mean \`${key}\`?` : KEY
@@ -18,7 +17,7 @@ export function describeNoMap(value: unknown, prefix: string, what: string): str
   const values = (Array.isArray(value) ? value : [value]).flatMap((each) => textOf(each) ?? [])
   if (values.length === 0) return expected
   const keyed = values.map((text, index) => [`${prefix}_${index + 1}`, text] as const)
-  return `${expected}, as ${shown(Object.fromEntries(keyed))}`
+  return `${expected}, as ${shown(asJson(Object.fromEntries(keyed)))}`
 }
 
 /** The one text of an item, in an object of a few fields the longest. */
@@ -31,7 +30,6 @@ function textOf(item: unknown): string | null {
   return texts.toSorted((one, other) => other.length - one.length)[0] ?? null
 }
 
-function shown(map: object): string {
-  const json = JSON.stringify(map).replaceAll('":"', '": "').replaceAll('","', '", "')
-  return `\`${cutText(json, SHOWN_LENGTH_MAX)}\``
+function asJson(map: object): string {
+  return JSON.stringify(map).replaceAll('":"', '": "').replaceAll('","', '", "')
 }

@@ -1,9 +1,6 @@
 import type { z } from "zod"
-import { cutText } from "../cut-text.ts"
-import { aliases } from "./hint-table.ts"
+import { aliases, shown } from "./hint-table.ts"
 import { nearestName } from "./nearest-name.ts"
-
-const SHOWN_LENGTH_MAX = 80
 
 /** Values of other interfaces without blanks and marks, and the ones that may be meant here. */
 const OTHER_VALUES = aliases<readonly string[]>([
@@ -175,8 +172,4 @@ function readMoment(text: string): string {
 
 function write(value: unknown): string {
   return `write ${shown(JSON.stringify(value) ?? "")}`
-}
-
-function shown(text: string): string {
-  return `\`${cutText(text, SHOWN_LENGTH_MAX)}\``
 }

@@ -1,7 +1,8 @@
 import { lastValue, readCommand } from "../../contract/command-line.ts"
 import type { ReadCommand } from "../../contract/command-line.ts"
 import type { Refusal } from "../../kinds/command/policy/refusal.ts"
-import { findLineHint, keyOf, lineOf, namedKeys, shown } from "./line.ts"
+import { shown } from "../hint-table.ts"
+import { findLineHint, keyOf, lineOf, namedKeys } from "./line.ts"
 import type { LineHint, Written } from "./line.ts"
 
 /** Inputs that ffmpeg cannot open, and maps that it cannot read, whatever the rest of the command says. */

@@ -2,7 +2,7 @@ import { readCommand } from "../../contract/command-line.ts"
 import { isFilterArgument } from "../../contract/tasks/command.ts"
 import { checkGraphs, graphsOf } from "../../kinds/command/facts/check-graphs.ts"
 import type { Refusal } from "../../kinds/command/policy/refusal.ts"
-import { shown } from "./line.ts"
+import { shown } from "../hint-table.ts"
 import type { Written } from "./line.ts"
 
 /** Longer graphs, and more of them, get no remedy: each corrected graph is read as a graph of its own. */

@@ -1,4 +1,3 @@
-import { cutText } from "../../cut-text.ts"
 import type { Known } from "../../kinds/command/facts/known.ts"
 import type { Refusal } from "../../kinds/command/policy/refusal.ts"
 import type { Terms } from "../../kinds/command/policy/terms.ts"
@@ -22,7 +21,6 @@ export type LineHint = readonly [...hint: Hint, code?: Refusal["code"]]
 
 /** A blank within a word of a line; the blanks between words are plain. */
 export const BLANK = "\uE000"
-const SHOWN_LENGTH_MAX = 120
 
 /** Words in one line, a blank before and after each. */
 export function lineOf(words: readonly string[]): string {
@@ -68,10 +66,4 @@ export function namedKeys({ inputKeys, outputKeys, terms }: Written): Record<str
 /** The key that a word is, in braces or bare; the word itself where it is none. */
 export function keyOf(word: string): string {
   return /^\{\{(.+)\}\}$/.exec(word)?.[1] ?? word
-}
-
-/** Words of a command in backticks, or in quotes where they hold a backtick. */
-export function shown(text: string): string {
-  const short = cutText(text, SHOWN_LENGTH_MAX)
-  return short.includes("`") ? `"${short}"` : `\`${short}\``
 }

@@ -3,8 +3,8 @@ import type { ReadFile, ReadOption } from "../../contract/command-line.ts"
 import { describeUnknown, isKnownOption } from "../../kinds/command/facts/option-words.ts"
 import { kindOfOption, reasonAgainstOption } from "../../kinds/command/policy/options.ts"
 import type { Refusal } from "../../kinds/command/policy/refusal.ts"
-import { aliases } from "../hint-table.ts"
-import { keyOf, shown } from "./line.ts"
+import { aliases, shown } from "../hint-table.ts"
+import { keyOf } from "./line.ts"
 import type { Written } from "./line.ts"
 
 /** Values of options as examples. */

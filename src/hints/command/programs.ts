@@ -1,7 +1,7 @@
-import { findHint } from "../hint-table.ts"
+import { findHint, shown } from "../hint-table.ts"
 import type { Hint } from "../hint-table.ts"
 import { nearestName } from "../nearest-name.ts"
-import { BLANK, lineOf, shown } from "./line.ts"
+import { BLANK, lineOf } from "./line.ts"
 
 /** Lines that do not begin with ffmpeg; `$1` is what stands before it. */
 const LINES: readonly Hint[] = [

@@ -2,8 +2,9 @@ import { nameOf, readCommand } from "../../contract/command-line.ts"
 import { muxersOf } from "../../kinds/command/facts/codecs.ts"
 import { kindOfOption } from "../../kinds/command/policy/options.ts"
 import type { Refusal } from "../../kinds/command/policy/refusal.ts"
+import { shown } from "../hint-table.ts"
 import { correctGraph } from "./graphs.ts"
-import { BLANK, findLineHint, keyOf, lineOf, namedKeys, shown } from "./line.ts"
+import { BLANK, findLineHint, keyOf, lineOf, namedKeys } from "./line.ts"
 import type { LineHint, Written } from "./line.ts"
 
 const TIME = String.raw`^ (-(?:ss|t|to|sseof|itsoffset)) (\d+) `
