@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { findBrokenLinks } from "./check/document-links.ts"
 import { findLayoutProblems, LAYOUT_LIMITS } from "./check/layout.ts"
 import { findLockProblems } from "./check/lock-file.ts"
 import { CliError, runScript } from "./local/cli-error.ts"
@@ -16,6 +17,7 @@ const CACHE = join("node_modules/.cache/lathe-check", process.cwd())
 const checks: Check[] = [
   { name: "lock file", run: checkLockFile },
   { name: "layout", run: checkLayout },
+  { name: "links of documents", run: checkDocumentLinks },
   { name: "format", run: () => runTool("oxfmt", ["--check"]) },
   { name: "lint and import rules", run: () => runTool("oxlint", []) },
   { name: "types of runner and scripts", run: () => checkTypes(".") },
@@ -59,6 +61,11 @@ function checkLockFile(): Outcome {
 
 function checkLayout(): Outcome {
   const problems = findLayoutProblems(process.cwd(), LAYOUT_LIMITS)
+  return { isOk: problems.length === 0, output: problems.join("\n") }
+}
+
+function checkDocumentLinks(): Outcome {
+  const problems = findBrokenLinks(process.cwd())
   return { isOk: problems.length === 0, output: problems.join("\n") }
 }
 
