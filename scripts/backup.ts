@@ -8,7 +8,7 @@ const USAGE = `Usage: npm run backup -- FOLDER
 Copies what the service of STATE_DIR keeps, which may run meanwhile, into a folder that is new, empty or
 holds an earlier copy: that is brought up to date. The folder above it has to be there, and both folders
 are closed to other users. Start a service with the copy as its STATE_DIR to restore it.
-docs/operate-one-machine.md says more.`
+docs/operate/one-machine.md says more.`
 
 // SQLite, too, makes files for this user alone.
 process.umask(0o077)

@@ -11,7 +11,7 @@ await runScript(async () => {
   if (command === "deploy otherwise") {
     throw new CliError(
       "Nothing was changed: `wrangler deploy` is prepared only for wrangler.toml as it is. For another name, " +
-        "domain or setting use `npm run deploy`, which takes them from the environment (docs/operate.md).",
+        "domain or setting use `npm run deploy`, which takes them from the environment (docs/operate/settings.md).",
     )
   }
   const { stateDir } = readServiceConfig(pickVariables(process.env, ["STATE_DIR"]))

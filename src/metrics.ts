@@ -94,7 +94,7 @@ function countHere(happened: CountedEvent): void {
 
 /**
  * An event as Analytics Engine has it. The first blob and the index are the event, and the first
- * double is 1; docs/operate.md has the others, whose order never changes.
+ * double is 1; docs/operate/observe.md has the others, whose order never changes.
  */
 export function dataPointOf(happened: CountedEvent): AnalyticsEngineDataPoint {
   const [blobs, doubles] = columnsOf(happened)

@@ -77,7 +77,7 @@ export const settings = z.object({
   DISK_RESERVE_BYTES: count.default(DISK_RESERVE_BYTES),
   /** An upload of which no byte came for so long is ended, in seconds; any other body, too. */
   UPLOAD_IDLE_SECONDS: count.default(30),
-  /** A body that brings less than this on average, over twice that time, is ended, too. */
+  /** A body that brings less than this on average, over UPLOAD_IDLE_SECONDS, is ended, too. */
   UPLOAD_BYTES_PER_SECOND_MIN: count.default(4096),
   /**
    * Bytes that the body of an upload may have; any number where it is not set. A plan of Cloudflare bounds

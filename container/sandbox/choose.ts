@@ -23,7 +23,7 @@ const NO_BROKER =
 const LOSS_OF_LANDLOCK =
   "Tools run without Landlock, which this kernel lacks or refuses: namespaces and mounts alone keep " +
   "them to their files, and they may execute what is in the folders of libraries."
-/** The strongest first: docs/sandbox.md has what each one holds. */
+/** The strongest first: docs/operate/sandbox.md has what each one holds. */
 export const TIERS = ["namespaces", "mounts", "landlock"] as const
 const NO_NETWORK = "The tools of this runner are given no network."
 const BUBBLEWRAP = "/usr/bin/bwrap"

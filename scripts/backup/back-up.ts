@@ -19,7 +19,7 @@ const DATABASES = ["v3/d1/**/*.sqlite", "v3/r2/**/*.sqlite"]
 
 /**
  * Left out are work of the moment, the lock, and objects that only carry what D1 says
- * (docs/architecture.md). The files that SQLite has beside a database are in the copy of that.
+ * (docs/develop/architecture.md). The files that SQLite has beside a database are in the copy of that.
  */
 const LEFT_OUT = /\.sqlite(?:-wal|-shm)?$|\.new$/
 const LEFT_OUT_ENTRIES = new Set(["lock", "work", "v3/do"])

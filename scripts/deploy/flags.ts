@@ -27,7 +27,7 @@ creates only what is missing, and goes on where a run before it failed.
   --help                    says this
 
 It needs Docker, and either \`npx wrangler login\` or CLOUDFLARE_API_TOKEN with CLOUDFLARE_ACCOUNT_ID.
-Settings are read from the environment and remembered by the deployment: docs/operate.md has them.`
+Settings are read from the environment and remembered by the deployment: docs/operate/settings.md has them.`
 
 /** Parses the command's arguments; throws a CliError with the usage where they are not valid. */
 export function parseFlags(words: string[]): Flags {

@@ -15,7 +15,7 @@ const REFUSED_BY_WRANGLER =
 export function rightsFor(path: string): string {
   const right = RIGHTS.find(([, paths]) => paths.test(path))
   if (!right) return ""
-  return ` A token needs the right to edit ${right[0]} for that; docs/operate.md lists all rights.`
+  return ` A token needs the right to edit ${right[0]} for that; docs/operate/deploy.md lists all rights.`
 }
 
 /** The same for a refusal among wrangler's output. */

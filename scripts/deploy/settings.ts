@@ -173,7 +173,7 @@ function problemsOfNames(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
     .filter((name) => GUESSED_NAME.test(name) && !known.some((each) => each === name))
     .map((name) => {
-      return `${name} is no setting${didYouMean(name, known, (meant) => meant) || ";"} docs/operate.md has those that there are.`
+      return `${name} is no setting${didYouMean(name, known, (meant) => meant) || ";"} docs/operate/settings.md has all settings.`
     })
 }
 

@@ -1,6 +1,6 @@
 const GB = 1000 ** 3
 
-/** Disks of the platform's instance types, in bytes; see docs/operate.md for the rest of them. */
+/** Disks of the platform's instance types, in bytes; docs/operate/costs.md has their other sizes. */
 export const INSTANCE_DISK_BYTES = {
   lite: 2 * GB,
   basic: 4 * GB,

@@ -45,7 +45,7 @@ export function databaseOf(env: DatabasesEnv, accountId: string): AccountDatabas
 
 /**
  * The same as the nearest replica has it: as it was a moment ago, and never to write. Which reads may be
- * so old stands in docs/architecture.md.
+ * so old stands in docs/develop/architecture.md.
  */
 export function replicaOf(env: DatabasesEnv, accountId: string): AccountDatabases {
   const own = bindingOf(env, databaseNumberOf(accountId))

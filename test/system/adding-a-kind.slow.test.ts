@@ -48,7 +48,7 @@ let ownFiles: string[]
 let lines: string[][]
 
 beforeAll(async () => {
-  const text = await readFile("docs/adding-a-kind.md", "utf8")
+  const text = await readFile("docs/develop/adding-a-kind.md", "utf8")
   const [own = [], elsewhere = []] = tablesOf(text)
   ownFiles = own.map(([file = ""]) => file)
   lines = elsewhere
@@ -94,7 +94,7 @@ async function runThere(name: string, words: string[]): Promise<string> {
   )
 }
 
-describe("the example of docs/adding-a-kind.md", { timeout: TOOL_MS_MAX }, () => {
+describe("the example of docs/develop/adding-a-kind.md", { timeout: TOOL_MS_MAX }, () => {
   it("has the files that the document lists as a kind's own", async () => {
     const files = { "test/fixtures/waveform": await listFiles(FIXTURE) }
     expect(files).toEqual({ "test/fixtures/waveform": ownFiles.toSorted() })
