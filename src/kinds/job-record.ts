@@ -39,7 +39,8 @@ export const jobOutput = z.object({
   duration_seconds: z.number().optional(),
   size_bytes: z.int(),
   quality: renditionQuality.optional().meta({
-    description: "What was measured of a rendition: VMAF from 0 to 100, or SSIM from 0 to 1.",
+    description:
+      "The score of a rendition, where `quality_metrics` asked for it: VMAF (0 to 100) or SSIM (0 to 1).",
   }),
 })
 

@@ -26,7 +26,11 @@ function makeOrders(bed: Bed): Record<string, RenditionOrder> {
   const never = bed.source.url(`/sound/never-${newId()}.wav?size=1000000&seed=5&rate=2000`)
   return {
     "three renditions": {
-      body: { source, outputs: [h264, { ...h264, container: "mov", bitrate_kbps: 100 }, vp9] },
+      body: {
+        source,
+        outputs: [h264, { ...h264, container: "mov", bitrate_kbps: 100 }, vp9],
+        quality_metrics: true,
+      },
       ends: { renditions: [PICTURE, PICTURE, ["vp9", "opus"]] },
     },
     "other codecs": {
@@ -36,7 +40,6 @@ function makeOrders(bed: Bed): Record<string, RenditionOrder> {
           { ...h264, codec: "h265" },
           { ...vp9, codec: "av1" },
         ],
-        quality_metrics: false,
       },
       ends: {
         renditions: [

@@ -31,7 +31,7 @@ const job = z.looseObject({
       resolution: z.string(),
       duration_seconds: z.number(),
       size_bytes: z.int(),
-      quality: z.object({ metric: z.string(), score: z.number() }).optional(),
+      quality: z.object({ metric: z.string(), score: z.number() }),
     }),
   ),
 })
@@ -66,7 +66,7 @@ describe("renditions on containers", () => {
       if (!shape) throw new Error(`There is no shape ${name}.`)
       const source = await uploadMedia(caller, await makeShape(folder, shape))
       const outputs = ASKED.map(({ size, ...each }) => ({ ...each, resolution: size }))
-      const order = jsonBody({ source: `svc_id://${source}`, outputs })
+      const order = jsonBody({ source: `svc_id://${source}`, outputs, quality_metrics: true })
       const { text } = await caller.ask("POST", "/v1/transcode", order)
       const ended = await untilEnd(created.parse(JSON.parse(text)).id)
       expect(ended).toMatchObject({ status: "completed" })
@@ -77,7 +77,7 @@ describe("renditions on containers", () => {
         const path = await download(output.url, `${index}.${asked.container}`)
         const made: Made = { ...asked, path, output, bytes: (await stat(path)).size }
         expect({ asked, wrong: (await findWrong(shape, made)).wrong }).toEqual({ asked, wrong: [] })
-        expect(output.quality?.score).toBeGreaterThan(output.quality?.metric === "vmaf" ? 40 : 0.7)
+        expect(output.quality.score).toBeGreaterThan(output.quality.metric === "vmaf" ? 40 : 0.7)
       }
     },
   )

@@ -52,7 +52,6 @@ export async function findWrongRenditions(
   const answer = await stage.postJson("/transcode", {
     source: `svc_id://${source}`,
     outputs: asked.map(({ codec, size, container }) => ({ codec, resolution: size, container })),
-    quality_metrics: false,
   })
   const accepted = job.safeParse(await answer.json())
   if (!accepted.success) return [`it was answered ${answer.status}`]

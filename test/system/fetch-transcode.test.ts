@@ -30,7 +30,7 @@ afterAll(() => stage[Symbol.asyncDispose]())
 
 /** Has renditions made of what a page of the site has; answers the Job as its events told it. */
 async function follow(path: string, changes: object = {}) {
-  const transcode = { outputs: OUTPUTS, quality_metrics: false }
+  const transcode = { outputs: OUTPUTS }
   const body = JSON.stringify({ url: site.url(path), transcode, ...changes })
   const headers = { "content-type": "application/json" }
   const answer = await call("/fetch", { method: "POST", headers, body })

@@ -17,6 +17,7 @@ const job = z.looseObject({
       resolution: z.string(),
       duration_seconds: z.number(),
       size_bytes: z.int(),
+      quality: z.strictObject({ metric: z.string(), score: z.number() }).optional(),
     }),
   ),
   error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
@@ -25,6 +26,7 @@ const job = z.looseObject({
 const FILM =
   "-f lavfi -i testsrc2=s=1280x720:r=5:d=4.2 -f lavfi -i sine=d=4.2 -c:v libx264 -preset ultrafast"
 const LONG = "-f lavfi -i testsrc2=s=1280x720:r=25:d=16 -c:v libx264 -preset ultrafast"
+const SHORT = "-f lavfi -i testsrc2=s=640x360:r=25:d=1 -c:v libx264 -preset ultrafast"
 const TONE = "-f lavfi -i sine=d=1"
 /** The ids of the index and of the first media in a WebM. */
 const WEBM_ELEMENTS = ["\x1c\x53\xbb\x6b", "\x1f\x43\xb6\x75"] as const
@@ -80,7 +82,8 @@ it("makes renditions that play in the web, in the order asked for, and sends the
     ["h265", "854x480"],
     ["vp9", "1280x720"],
   ])
-  for (const { url, duration_seconds, size_bytes } of shown.outputs) {
+  for (const { url, duration_seconds, size_bytes, quality } of shown.outputs) {
+    expect(quality).toBeUndefined()
     expect(duration_seconds).toBeCloseTo(4.2, 0)
     const path = await stage.download(url)
     const bytes = await ask(tools.ffprobe, "-v error -show_entries format=size -of csv=p=0", path)
@@ -100,6 +103,18 @@ it("makes renditions that play in the web, in the order asked for, and sends the
   expect(JSON.parse(told?.body ?? "{}")).toMatchObject({
     data: { id, status: "completed", outputs: [{}, {}, {}] },
   })
+})
+
+it("scores each rendition against its source where quality_metrics requests scores", async () => {
+  const source = await makeMedia(stage.folder, "short.mp4", SHORT)
+  const outputs = [SMALL, { ...SMALL, bitrate_kbps: 100 }]
+  const { id } = await transcode(source, outputs, { quality_metrics: true })
+  const shown = await readUntil(id, isOver)
+  expect(shown.status).toBe("completed")
+  const [kept, starved] = shown.outputs.map(({ quality }) => quality)
+  expect(kept?.metric).toMatch(/^(?:vmaf|ssim)$/)
+  expect(starved?.metric).toBe(kept?.metric)
+  expect(kept?.score).toBeGreaterThan(starved?.score ?? Infinity)
 })
 
 it("fails as no_video where there is sound alone", async () => {

@@ -51,10 +51,10 @@ export const renditionFields = {
     .min(1, "expected at least one rendition")
     .max(RENDITIONS_MAX, `expected at most ${RENDITIONS_MAX} renditions`)
     .meta({ description: "The renditions to make; the Job's outputs are in the same order." }),
-  quality_metrics: z
-    .boolean("expected true or false")
-    .default(true)
-    .meta({ description: "Whether the quality of each rendition is measured, on a sample." }),
+  quality_metrics: z.boolean("expected true or false").default(false).meta({
+    description:
+      "Whether the runner scores each rendition against its source: `quality` of the Job's outputs.",
+  }),
 }
 
 const renditionRequest = z.object(renditionFields)

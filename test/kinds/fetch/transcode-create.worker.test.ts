@@ -57,7 +57,7 @@ describe("POST /fetch with transcode", () => {
       { codec: "vp9", resolution: "720p", container: "webm", bitrate_kbps: 900 },
       { codec: "h265", resolution: "480p" },
     ]
-    const id = await createdId({ subtitles: "en" }, { outputs, source: 7, quality_metrics: false })
+    const id = await createdId({ subtitles: "en" }, { outputs, source: 7, quality_metrics: true })
     const { job, tasks, files, inputs } = await readJob(accountId, id)
     expect(tasks.map(({ pool, weight }) => [pool, weight])).toEqual([
       ["fetch", 30],
@@ -69,7 +69,7 @@ describe("POST /fetch with transcode", () => {
         { key: "out_1", codec: "vp9", resolution: "720p", container: "webm", bitrate_kbps: 900 },
         { key: "out_2", codec: "h265", resolution: "480p", container: "mp4" },
       ],
-      measures_quality: false,
+      measures_quality: true,
       outputs: [
         { key: "out_1", name: "out_1.webm" },
         { key: "out_2", name: "out_2.mp4" },
@@ -90,7 +90,7 @@ describe("POST /fetch with transcode", () => {
       subtitles: ["en"],
       transcode: {
         outputs: [outputs[0], { ...outputs[1], container: "mp4" }],
-        quality_metrics: false,
+        quality_metrics: true,
       },
     })
   })

@@ -82,16 +82,18 @@ describe("POST /transcode", () => {
     expect(job).toEqual(await (await caller.call(`/jobs/${job.id}`)).json())
   })
 
-  it("makes mp4 by quality, and measures it, where nothing else is asked for", async () => {
+  it("makes mp4 by the preset's quality without scores where nothing else is requested", async () => {
     expect(await workOf()).toEqual({
       kind: "render",
       renditions: [{ key: "out_1", ...OUTPUT, container: "mp4" }],
-      measures_quality: true,
+      measures_quality: false,
       run_seconds_max: 300,
       outputs: [{ key: "out_1", name: "out_1.mp4" }],
     })
-    const { measures_quality } = await workOf({ quality_metrics: false })
-    expect(measures_quality).toBe(false)
+  })
+
+  it.each([true, false])("measures quality as quality_metrics requests: %s", async (asked) => {
+    expect((await workOf({ quality_metrics: asked })).measures_quality).toBe(asked)
   })
 
   it("takes 32 renditions, in their order, and the same one twice", async () => {
@@ -128,7 +130,7 @@ describe("POST /transcode", () => {
     const headers = { "idempotency-key": "once" }
     const first = accepted.parse(await (await create({}, headers)).json())
     const outputs = [{ container: "mp4", resolution: "480p", codec: "h264" }]
-    const again = await create({ outputs, priority: 50, quality_metrics: true }, headers)
+    const again = await create({ outputs, priority: 50, quality_metrics: false }, headers)
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([202, "true"])
     expect(accepted.parse(await again.json()).id).toBe(first.id)
     const other = await create({ source: download_url }, headers)
