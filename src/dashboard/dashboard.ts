@@ -99,10 +99,9 @@ const sameOrigin = csrf({ origin: (origin, c) => origin === publicOrigin(c) })
 
 const UPLOAD_PATH = "/files"
 
-/** Bodies about sign-in are a few fields. */
+/** Forms are a few fields; the plan bounds the one form that brings a file. */
 const smallBody = boundBody(8 * 1024)
-/** A form may hold all that a command can be; the one that brings a file is bounded by its plan. */
-const formBody = except(UPLOAD_PATH, boundBody(2 * 1024 * 1024))
+const formBody = except(UPLOAD_PATH, smallBody)
 
 function boundBody(maxSize: number): MiddlewareHandler<App> {
   return bodyLimit({

@@ -19,21 +19,21 @@ export const requireForm = createMiddleware<App>(async (c, next) => {
 /** Fields that a form may have: more than any page sends. */
 const FIELDS_MAX = 300
 
-/** Reads the form that a page sent; 422 where the body is no form, or has too many fields. */
-export async function parseForm(c: Pick<Context, "req">): Promise<FormData> {
+/**
+ * The texts that a form sent, by field; of a field that was sent twice the last one. 422 where the
+ * body is no form, or has too many fields.
+ */
+export async function readForm(c: Pick<Context, "req">): Promise<Readonly<Record<string, string>>> {
   const form = await c.req.formData().catch((error: unknown) => {
     throw error instanceof TypeError ? unprocessable("body", "it is not a form", error) : error
   })
   const count = [...form.keys()].length
-  if (count <= FIELDS_MAX) return form
-  const message = `the form has ${count} fields; expected at most ${FIELDS_MAX}`
-  throw unprocessables([{ field: "body", code: "too_complex", message }])
-}
-
-/** The texts that a form sent, by field; of a field that was sent twice the last one. */
-export async function readForm(c: Pick<Context, "req">): Promise<Readonly<Record<string, string>>> {
+  if (count > FIELDS_MAX) {
+    const message = `the form has ${count} fields; expected at most ${FIELDS_MAX}`
+    throw unprocessables([{ field: "body", code: "too_complex", message }])
+  }
   const texts: [string, string][] = []
-  for (const [name, value] of await parseForm(c)) {
+  for (const [name, value] of form) {
     if (typeof value === "string") texts.push([name, value])
   }
   return Object.fromEntries(texts)

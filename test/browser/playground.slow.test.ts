@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { beforeAll, describe, expect, it } from "vitest"
 import { skipNote } from "../support/speech.ts"
 import { expectAccessible, expectNoOverflow, LACK, PHONE, takePicture } from "./browser.ts"
@@ -28,7 +29,65 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     expect(await command.getAttribute("aria-invalid")).toBeNull()
     await page.getByText("testsrc2=duration=1 test-film.mp4").waitFor()
     await page.getByLabel("Output 1: name").fill("a/b.mp4")
-    await page.locator("#error-output-0").getByText("without a folder").waitFor()
+    await page.locator("#error-output-1").getByText("without a folder").waitFor()
+  })
+
+  it("tells keys that stand twice, missing files and the command at fault, and keeps other rows", async () => {
+    const page = await stage.openPage({ expected: [/answer: 422 POST .*\/v1\/commands$/] })
+    await page.goto("/playground?recipe=concat")
+    await page.locator("#error-input-2").getByText("choose a file, or give a URL").waitFor()
+    await page.getByText("This cannot be run yet").waitFor()
+    await page.getByRole("button", { name: "Remove input 1" }).click()
+    expect(await page.getByLabel("Input 1: key").inputValue()).toBe("in_2")
+    await page.getByRole("button", { name: "Add an output" }).click()
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe(
+      "Output 2: key",
+    )
+    await page.getByLabel("Output 2: key").fill("out_1")
+    await page.getByLabel("Output 2: name").fill("<b>.mp4")
+    await page.locator("#error-output-1").getByText("this key stands twice").waitFor()
+    await page.getByLabel("FFmpeg command").fill("ffmpeg -version\nffmpeg -i {{in_7}} {{out_1}}")
+    await page.locator("#error-command").getByText("command 2: ").waitFor()
+    expect(await page.getByLabel("Output 2: name").inputValue()).toBe("<b>.mp4")
+    await page.getByRole("button", { name: "Run", exact: true }).click()
+    await page.getByText("The command cannot be run").waitFor()
+    expect(new URL(page.url()).searchParams.has("job")).toBe(false)
+  })
+
+  it("writes the request as a line for a shell, whatever is typed", async () => {
+    const page = await stage.openPage()
+    await page.goto("/playground")
+    const typed = `ffmpeg -metadata 'title=it"s $(touch x) \`id\` a\\b $LATHE_KEY' {{out_1}}`
+    await page.getByLabel("FFmpeg command").fill(typed)
+    await page.locator("#curl").getByText("touch x", { exact: false }).waitFor()
+    const line = (await page.locator("#curl code").textContent()) ?? ""
+    const script = `curl() { printf '%s\\0' "$@"; }; ${line}`
+    const words = execFileSync("sh", ["-c", script], { env: { LATHE_KEY: "the key" } }).toString()
+    const [url, , key, , , , body = ""] = words.split("\0")
+    expect([url, key]).toEqual([`${stage.service.origin}/v1/commands`, "X-API-Key: the key"])
+    const output_files = { out_1: "test-film.mp4" }
+    expect(JSON.parse(body)).toEqual({ input_files: {}, output_files, ffmpeg_command: typed })
+  })
+
+  it("runs a command once for two clicks, and shows it again at the address of its job", async () => {
+    const page = await stage.openPage()
+    await page.goto("/playground")
+    const command = page.getByLabel("FFmpeg command")
+    await command.fill("ffmpeg -f lavfi -i testsrc2=duration=1 -f mp4 {{out_1}}\nffmpeg -version")
+    await page.locator("#error-command").getByText("command 2: ").waitFor()
+    await command.fill("ffmpeg -f lavfi -i testsrc2=duration=1 -f mp4 {{out_1}}")
+    await page.getByRole("button", { name: "Run", exact: true }).dblclick()
+    await page.waitForURL("**/playground?job=*")
+    await page.reload()
+    await page.getByText("This can be run.").waitFor()
+    expect(await command.inputValue()).toContain("-f mp4")
+    await page.goto("/jobs")
+    expect(
+      await page
+        .locator("tbody tr")
+        .filter({ hasText: /now|minute/ })
+        .count(),
+    ).toBe(1)
   })
 
   it("uploads a file, runs a recipe on it and follows the job to its end", async () => {
@@ -36,9 +95,9 @@ describe.skipIf(LACK !== null)(`the playground in a browser${skipNote(LACK)}`, (
     await page.goto("/playground")
     await page.getByLabel("Recipe").selectOption("720p")
     await page.getByLabel("Input 1: file or URL").waitFor()
-    await page.locator("#error-input-0").getByText("choose a file, or give a URL").waitFor()
+    await page.locator("#error-input-1").getByText("choose a file, or give a URL").waitFor()
     await page.getByLabel("Files to upload").setInputFiles(film.path)
-    await page.locator("#note-input-0").getByText("film.mp4").waitFor()
+    await page.locator("#note-input-1").getByText("film.mp4").waitFor()
     await page.getByText("This can be run.").waitFor()
     await page.getByRole("button", { name: "Run" }).click()
     await page.locator("#result").getByText("completed").waitFor({ timeout: 30_000 })

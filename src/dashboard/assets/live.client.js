@@ -18,7 +18,7 @@ async function refresh() {
     // Who is signed out is sent to another page.
     if (answer.redirected) return location.reload()
     if (answer.status === 429 || answer.status >= 500) return schedule(RETRY_MS)
-    if (answer.ok && number === fetches) show(await answer.text(), ["page"])
+    if (answer.ok && number === fetches) show(await answer.text())
   } catch {
     schedule(RETRY_MS)
   }
@@ -31,22 +31,17 @@ function schedule(ms) {
 }
 
 /**
- * Shows what a page has anew in its live parts of these kinds.
+ * Shows what a page has anew in its live parts.
  * @param {string} html
- * @param {string[]} kinds
  */
-function show(html, kinds) {
+function show(html) {
   const fresh = new DOMParser().parseFromString(html, "text/html")
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = part.isConnected ? fresh.getElementById(part.id) : null
-    if (next && kinds.includes(next.dataset["live"] ?? "")) replace(part, next)
-  }
-  for (const field of document.querySelectorAll("[aria-describedby^='error-']")) {
-    const [id = ""] = (field.getAttribute("aria-describedby") ?? "").split(" ")
-    if (document.getElementById(id)?.textContent) field.setAttribute("aria-invalid", "true")
-    else field.removeAttribute("aria-invalid")
+    if (next) replace(part, next)
   }
   start()
+  document.dispatchEvent(new Event("page:shown"))
 }
 
 /** @type {WeakMap<Element, string>} */
@@ -150,10 +145,7 @@ function inWords(seconds) {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-// What another script of the page has: its answer to a form, or that the page is out of date.
-document.addEventListener("page:fresh", (event) => {
-  if (event instanceof CustomEvent) show(event.detail.html, event.detail.kinds)
-})
+// Another script of the page knows that it is out of date.
 document.addEventListener("page:stale", () => void refresh())
 
 // A filter is applied as it is chosen.

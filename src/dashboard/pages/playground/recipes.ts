@@ -1,122 +1,118 @@
-/** A command to begin with: what it needs, what it makes, and how. */
-export type Recipe = {
-  id: string
-  title: string
-  /** Keys of its inputs, each with what to choose for it. */
-  inputs: Readonly<Record<string, string>>
-  outputs: Readonly<Record<string, string>>
-  command: string
-}
+import type { CommandPart } from "../../../kinds/command/request.ts"
 
-const ONE = { in_1: "a video" }
+/** A body of POST /v1/commands to begin with; empty references stand for files to choose. */
+export type Recipe = { id: string; title: string } & Pick<
+  CommandPart,
+  "input_files" | "output_files" | "ffmpeg_command"
+>
+
+const ONE = { in_1: "" }
+const TWO = { in_1: "", in_2: "" }
 
 /** One picture of 1280 by 720, whatever it was. */
 const FRAME =
   "scale=1280:720:force_original_aspect_ratio=decrease,pad=1280:720:-1:-1,setsar=1,fps=30"
 
 /** Commands that people look for, first the one that needs no file. */
-export const RECIPES: readonly [Recipe, ...Recipe[]] = [
+export const RECIPES: readonly Recipe[] = [
   {
     id: "test-film",
     title: "Make a test film (needs no file)",
-    inputs: {},
-    outputs: { out_1: "test-film.mp4" },
-    command:
+    input_files: {},
+    output_files: { out_1: "test-film.mp4" },
+    ffmpeg_command:
       "ffmpeg -f lavfi -i testsrc2=size=1280x720:rate=30:duration=10 -f lavfi -i sine=frequency=440:duration=10 -c:v libx264 -pix_fmt yuv420p -c:a aac {{out_1}}",
   },
   {
     id: "remux",
     title: "Remux to MP4 without loss",
-    inputs: ONE,
-    outputs: { out_1: "remuxed.mp4" },
-    command: "ffmpeg -i {{in_1}} -c copy -movflags +faststart {{out_1}}",
+    input_files: ONE,
+    output_files: { out_1: "remuxed.mp4" },
+    ffmpeg_command: "ffmpeg -i {{in_1}} -c copy -movflags +faststart {{out_1}}",
   },
   {
     id: "720p",
     title: "Scale to 720p for the web",
-    inputs: ONE,
-    outputs: { out_1: "720p.mp4" },
-    command:
+    input_files: ONE,
+    output_files: { out_1: "720p.mp4" },
+    ffmpeg_command:
       "ffmpeg -i {{in_1}} -vf scale=-2:720 -c:v libx264 -crf 23 -preset fast -c:a aac -b:a 128k -movflags +faststart {{out_1}}",
   },
   {
     id: "trim",
     title: "Cut out five seconds",
-    inputs: ONE,
-    outputs: { out_1: "cut.mp4" },
-    command: "ffmpeg -ss 00:00:01 -t 00:00:05 -i {{in_1}} -c:v libx264 -crf 20 -c:a aac {{out_1}}",
+    input_files: ONE,
+    output_files: { out_1: "cut.mp4" },
+    ffmpeg_command:
+      "ffmpeg -ss 00:00:01 -t 00:00:05 -i {{in_1}} -c:v libx264 -crf 20 -c:a aac {{out_1}}",
   },
   {
     id: "thumbnail",
     title: "Take a thumbnail",
-    inputs: ONE,
-    outputs: { out_1: "thumbnail.jpg" },
-    command: "ffmpeg -i {{in_1}} -vf thumbnail=100,scale=640:-2 -frames:v 1 -q:v 3 {{out_1}}",
+    input_files: ONE,
+    output_files: { out_1: "thumbnail.jpg" },
+    ffmpeg_command:
+      "ffmpeg -i {{in_1}} -vf thumbnail=100,scale=640:-2 -frames:v 1 -q:v 3 {{out_1}}",
   },
   {
     id: "gif",
     title: "Turn the beginning into a GIF",
-    inputs: ONE,
-    outputs: { out_1: "clip.gif" },
-    command:
+    input_files: ONE,
+    output_files: { out_1: "clip.gif" },
+    ffmpeg_command:
       'ffmpeg -t 5 -i {{in_1}} -filter_complex "fps=12,scale=480:-2:flags=lanczos,split[a][b];[a]palettegen[p];[b][p]paletteuse" {{out_1}}',
   },
   {
     id: "contact-sheet",
     title: "Make a contact sheet",
-    inputs: ONE,
-    outputs: { out_1: "sheet.jpg" },
-    command: 'ffmpeg -i {{in_1}} -vf "fps=1/2,scale=320:-2,tile=4x3" -frames:v 1 {{out_1}}',
+    input_files: ONE,
+    output_files: { out_1: "sheet.jpg" },
+    ffmpeg_command: 'ffmpeg -i {{in_1}} -vf "fps=1/2,scale=320:-2,tile=4x3" -frames:v 1 {{out_1}}',
   },
   {
     id: "audio",
     title: "Extract the sound as MP3",
-    inputs: { in_1: "a video or sound" },
-    outputs: { out_1: "sound.mp3" },
-    command: "ffmpeg -i {{in_1}} -vn -c:a libmp3lame -q:a 2 {{out_1}}",
+    input_files: ONE,
+    output_files: { out_1: "sound.mp3" },
+    ffmpeg_command: "ffmpeg -i {{in_1}} -vn -c:a libmp3lame -q:a 2 {{out_1}}",
   },
   {
     id: "loudness",
     title: "Bring the sound to −16 LUFS",
-    inputs: { in_1: "a video or sound" },
-    outputs: { out_1: "level.mp4" },
-    command:
+    input_files: ONE,
+    output_files: { out_1: "level.mp4" },
+    ffmpeg_command:
       "ffmpeg -i {{in_1}} -af loudnorm=I=-16:TP=-1.5:LRA=11 -c:v copy -c:a aac -b:a 192k {{out_1}}",
   },
   {
     id: "waveform",
     title: "Draw the waveform",
-    inputs: { in_1: "a video or sound" },
-    outputs: { out_1: "waveform.png" },
-    command:
+    input_files: ONE,
+    output_files: { out_1: "waveform.png" },
+    ffmpeg_command:
       'ffmpeg -i {{in_1}} -filter_complex "aformat=channel_layouts=mono,showwavespic=s=1200x240:colors=0x2a52be" -frames:v 1 {{out_1}}',
   },
   {
     id: "hls",
     title: "Package as HLS",
-    inputs: ONE,
-    outputs: { out_1: "film.m3u8" },
-    command:
+    input_files: ONE,
+    output_files: { out_1: "film.m3u8" },
+    ffmpeg_command:
       "ffmpeg -i {{in_1}} -c:v libx264 -pix_fmt yuv420p -g 48 -sc_threshold 0 -c:a aac -f hls -hls_time 4 -hls_playlist_type vod {{out_1}}",
   },
   {
     id: "concat",
     title: "Join two videos",
-    inputs: { in_1: "the first video", in_2: "the second video" },
-    outputs: { out_1: "joined.mp4" },
-    command: `ffmpeg -i {{in_1}} -i {{in_2}} -filter_complex "[0:v]${FRAME}[v0];[1:v]${FRAME}[v1];[v0][0:a][v1][1:a]concat=n=2:v=1:a=1[v][a]" -map "[v]" -map "[a]" -c:v libx264 -c:a aac {{out_1}}`,
+    input_files: TWO,
+    output_files: { out_1: "joined.mp4" },
+    ffmpeg_command: `ffmpeg -i {{in_1}} -i {{in_2}} -filter_complex "[0:v]${FRAME}[v0];[1:v]${FRAME}[v1];[v0][0:a][v1][1:a]concat=n=2:v=1:a=1[v][a]" -map "[v]" -map "[a]" -c:v libx264 -c:a aac {{out_1}}`,
   },
   {
     id: "watermark",
     title: "Lay a watermark over it",
-    inputs: { in_1: "a video", in_2: "the picture of the mark" },
-    outputs: { out_1: "marked.mp4" },
-    command:
+    input_files: TWO,
+    output_files: { out_1: "marked.mp4" },
+    ffmpeg_command:
       'ffmpeg -i {{in_1}} -i {{in_2}} -filter_complex "[1:v]scale=160:-1[mark];[0:v][mark]overlay=W-w-20:H-h-20[v]" -map "[v]" -map 0:a? -c:v libx264 -c:a copy {{out_1}}',
   },
 ]
-
-/** A recipe by its id; null where there is none such. */
-export function findRecipe(id: string | undefined): Recipe | null {
-  return RECIPES.find((recipe) => recipe.id === id) ?? null
-}

@@ -1,35 +1,41 @@
+import type { Child } from "hono/jsx"
 import type { FileRecord } from "../../../kinds/file/record.ts"
 import type { JobRecord } from "../../../kinds/job-record.ts"
 import { Card } from "../../components/card.tsx"
 import { CodeBlock } from "../../components/code-block.tsx"
 import { Select } from "../../components/field.tsx"
+import { formatBytes } from "../../components/format.ts"
 import { Live } from "../../components/live.tsx"
 import { Notice } from "../../components/notice.tsx"
 import { UploadForm } from "../files/upload.tsx"
 import { JobAction, JobState, jobTitle } from "../jobs/detail.tsx"
 import { isOpen } from "../jobs/state.tsx"
-import { curlPost, shellWord } from "../shell.ts"
-import type { Check } from "./check.ts"
-import { requestOfDraft } from "./draft.ts"
-import type { Draft } from "./draft.ts"
-import { CommandText, InputRows, OutputRows } from "./fields.tsx"
 import { RECIPES } from "./recipes.ts"
 
-/** The playground: the form of a command, what it would run, and the job that it became. */
+const FILE_LIST = "known-files"
+
+/**
+ * The playground: a form that playground.client.js fills, its check, and the job that runs. Templates have the
+ * markup that the script repeats.
+ */
 export function PlaygroundView(props: {
-  draft: Draft
-  check: Check
   job: JobRecord | null
   files: readonly FileRecord[]
-  url: string
-  once: string
   bytesMax: number
 }) {
-  const { draft, check, job, files, url, once, bytesMax } = props
+  const { job, files, bytesMax } = props
   return (
     <div class="workbench">
       <div class="stack">
-        <CommandForm draft={draft} check={check} files={files} once={once} />
+        <Card title="Command">
+          <noscript>
+            <Notice tone="idle">
+              The playground needs JavaScript. Without it, send commands by the{" "}
+              <a href="/docs">API</a>.
+            </Notice>
+          </noscript>
+          <CommandForm files={files} />
+        </Card>
         <Card title="Add a file">
           <UploadForm id="upload" bytesMax={bytesMax} />
         </Card>
@@ -39,96 +45,127 @@ export function PlaygroundView(props: {
           {job && <Result job={job} />}
         </Live>
         <Card title="What will run">
-          <Live id="check" of="form" tells>
-            <CheckResult check={check} />
-          </Live>
+          <div id="check" class="stack" aria-live="polite" />
         </Card>
         <Card title="The same by the API">
-          <Live id="curl" of="form">
-            <CodeBlock
-              label="Command that sends this to the API"
-              text={curlPost(url, requestOfDraft(draft))}
-            />
-          </Live>
+          <div id="curl" />
         </Card>
       </div>
+      <template data-part="code">
+        <CodeBlock label="" text="" />
+      </template>
     </div>
   )
 }
 
-function CommandForm(props: {
-  draft: Draft
-  check: Check
-  files: readonly FileRecord[]
-  once: string
-}) {
-  const { draft, check, files, once } = props
+/** The empty form; its recipes are JSON, each with the fields of a body of POST /v1/commands. */
+function CommandForm({ files }: { files: readonly FileRecord[] }) {
   return (
-    <Card title="Command">
-      <form method="post" action="/playground" class="form wide" data-playground novalidate>
-        {/* What Enter in a line presses. */}
-        <button
-          class="visually-hidden"
-          name="action"
-          value="check"
-          tabindex={-1}
-          aria-hidden="true"
-        >
+    <form class="form wide" data-playground={JSON.stringify(RECIPES)} novalidate hidden>
+      {/* The button that Enter in a line presses. */}
+      <button class="visually-hidden" name="action" value="check" tabindex={-1} aria-hidden="true">
+        Check
+      </button>
+      <div class="recipe">
+        <Select
+          label="Recipe"
+          name="recipe"
+          options={[["", "My own"], ...RECIPES.map(({ id, title }) => [id, title] as const)]}
+        />
+        <button class="button" name="action" value="recipe">
+          Use it
+        </button>
+      </div>
+      <Rows of="input" title="Input files" value="file or URL">
+        <datalist id={FILE_LIST}>
+          {files.map(({ id, name, size_bytes: bytes }) => (
+            <option
+              value={`svc_id://${id}`}
+              data-name={name}
+              label={bytes === null ? name : `${name} · ${formatBytes(bytes)}`}
+            />
+          ))}
+        </datalist>
+      </Rows>
+      <CommandText />
+      <Rows of="output" title="Output files" value="name" />
+      <p class="actions">
+        <button class="button primary" name="action" value="run">
+          Run
+        </button>
+        <button class="button" name="action" value="check">
           Check
         </button>
-        <Live id="once" as="span" of="form" class="visually-hidden">
-          <input type="hidden" name="once" value={once} />
-        </Live>
-        <div class="recipe">
-          <Select
-            label="Recipe"
-            name="recipe"
-            value={draft.recipe}
-            options={[["", "My own"], ...RECIPES.map(({ id, title }) => [id, title] as const)]}
-          />
-          <button class="button" name="action" value="recipe">
-            Use it
-          </button>
-        </div>
-        <Live id="fields" of="fields" class="form wide">
-          <InputRows draft={draft} check={check} files={files} />
-          <CommandText text={draft.command} faults={check.command} />
-          <OutputRows draft={draft} check={check} />
-        </Live>
-        <p class="actions">
-          <button class="button primary" name="action" value="run">
-            Run
-          </button>
-          <button class="button" name="action" value="check">
-            Check
-          </button>
-        </p>
-      </form>
-    </Card>
+      </p>
+    </form>
   )
 }
 
-function CheckResult({ check }: { check: Check }) {
-  const { isValid, others, commands } = check
+type RowKind = "input" | "output"
+
+/** Rows of a key and its file or name, and the template of a row: # stands for its number. */
+function Rows(props: { of: RowKind; title: string; value: string; children?: Child }) {
+  const { of, title, value, children } = props
+  const facts = { autocomplete: "off", spellcheck: false, "aria-describedby": `error-${of}-#` }
+  const row = `${of === "input" ? "Input" : "Output"} #`
+  const isInput = of === "input"
   return (
-    <>
-      {isValid ? (
-        <p class="verdict good">This can be run.</p>
-      ) : (
-        <p class="verdict bad">This cannot be run yet; what is wrong stands at the fields.</p>
+    <fieldset class="rows" data-rows={of}>
+      <legend>{title}</legend>
+      <template>
+        <div class="row">
+          <input {...facts} class="mono key" aria-label={`${row}: key`} />
+          <input
+            {...facts}
+            aria-label={`${row}: ${value}`}
+            list={isInput ? FILE_LIST : undefined}
+            placeholder={isInput ? "Search your files, or give a URL" : "film.mp4"}
+          />
+          <button
+            class="button quiet"
+            name="action"
+            value={`drop-${of}-#`}
+            aria-label={`Remove ${of} #`}
+          >
+            Remove
+          </button>
+          <p class="hint" id={`note-${of}-#`} />
+          <div class="field-error" id={`error-${of}-#`} aria-live="polite" />
+        </div>
+      </template>
+      {isInput && (
+        <p class="hint" data-unless-rows>
+          This command reads no file.
+        </p>
       )}
-      {others.map((message) => (
-        <Notice tone="bad">{message}</Notice>
-      ))}
-      {commands.map((words, at) => (
-        <CodeBlock
-          label={
-            commands.length > 1 ? `Command ${at + 1} as it is run` : "The command as it is run"
-          }
-          text={words.map(shellWord).join(" ")}
-        />
-      ))}
-    </>
+      <button class="button" name="action" value={`add-${of}`}>
+        {isInput ? "Add an input" : "Add an output"}
+      </button>
+      {children}
+    </fieldset>
+  )
+}
+
+/** The text of a command. */
+function CommandText() {
+  return (
+    <div class="field">
+      <label for="field-command">FFmpeg command</label>
+      <textarea
+        id="field-command"
+        class="mono"
+        name="command"
+        rows={7}
+        spellcheck={false}
+        autocapitalize="off"
+        aria-describedby="error-command hint-command"
+      />
+      <div class="field-error" id="error-command" aria-live="polite" />
+      <p class="hint" id="hint-command">
+        Write <code>{"{{in_1}}"}</code> and <code>{"{{out_1}}"}</code> where files go. A further
+        line that begins with ffmpeg is a further command.
+      </p>
+    </div>
   )
 }
 
