@@ -83,6 +83,7 @@ export function adapt(
       extensions: usedExtensions(extensions, JSON.stringify(used)),
       sockets: [
         { name: "worker", service: { name: MAIN }, http: {} },
+        { name: "callers", service: { name: MAIN, entrypoint: "callers" }, http: {} },
         { name: "control", service: { name: MAIN, entrypoint: "control" }, http: {} },
       ],
       v8Flags: V8_FLAGS,

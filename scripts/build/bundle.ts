@@ -27,21 +27,21 @@ const ROOM_MS_MAX = 3_600_000
 const begunAt = Date.now()
 const room = makeRoom()
 try {
-  const [start, service, front, runner, runtime, own] = await Promise.all([
+  const [start, service, socket, runner, runtime, own] = await Promise.all([
     bundleProgram("scripts/start.ts"),
     bundleProgram("scripts/local/main.ts"),
-    bundleProgram("scripts/local/front/thread.ts"),
+    bundleProgram("scripts/local/front/socket-thread.ts"),
     bundleProgram("container/main.ts"),
     buildRuntime(join(room, "runtime")),
     listSources("scripts/build/main.ts"),
   ])
-  const sources = [start, service, front, runner, runtime].flatMap(({ inputs }) => inputs)
+  const sources = [start, service, socket, runner, runtime].flatMap(({ inputs }) => inputs)
   const inputs = [...new Set([...sources, ...own, MIGRATIONS])].filter(isOwn)
   // Of a process that is killed from here on, nothing counts as built.
   removeStamp()
   put(BUILT.start, start.contents)
   put(BUILT.service, service.contents)
-  put(BUILT.front, front.contents)
+  put(BUILT.socket, socket.contents)
   put(BUILT.runner, runner.contents)
   put(BUILT.workerd, runtime.config)
   put(BUILT.runtime, JSON.stringify(runtime.record))

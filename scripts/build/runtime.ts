@@ -65,7 +65,7 @@ export async function buildRuntime(folder: string, counters?: Counters): Promise
   })
   // What wrangler read of this environment, of .env or .dev.vars is not to be kept.
   const { vars } = wranglerConfig.parse(unstable_readConfig({ config: "wrangler.toml" }))
-  const names = [...Object.keys(vars), ...settingNames, ...workerSecretNames]
+  const names = [...Object.keys(vars), ...settingNames, ...workerSecretNames, "FRONT"]
   const variables = Object.fromEntries(
     Object.entries(vars).filter(([name]) => !OF_DEPLOYMENTS.has(name)),
   )

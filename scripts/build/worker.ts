@@ -8,8 +8,8 @@ import type { Bundle } from "./programs.ts"
 import { zodInEnglish } from "./zod-in-english.ts"
 
 /**
- * The Worker as one ES module, as workerd runs it: its D1 refuses what Cloudflare's would, and its
- * export `control` is for the start script. Without a source map, which nothing would read there.
+ * The Worker as one ES module, as workerd runs it: its D1 refuses what Cloudflare's would, its
+ * export `control` is for the start script, and `callers` for the socket of callers. Without a source map, which nothing would read there.
  * `counterPath` is a module whose `countWorker` sees it first.
  */
 export async function bundleWorker(
@@ -47,16 +47,19 @@ export async function buildWorker(
 
 function localEntry(entryPath: string): string {
   const entry = JSON.stringify(entryPath)
-  const [control, limits] = ["control.ts", "d1-limits.ts"].map((name) =>
+  const [control, front, limits] = ["control.ts", "front/front.ts", "d1-limits.ts"].map((name) =>
     JSON.stringify(join(import.meta.dirname, "../local", name)),
   )
   return `import { env } from "cloudflare:workers"
 import * as worker from ${entry}
 import { makeControl, removeAbsentBindings } from ${control}
+import { makeFront } from ${front}
 import { limitWorker } from ${limits}
 removeAbsentBindings(env)
 limitWorker(worker, env.DB)
-export const control = makeControl(worker.default)
+const { open, callers } = makeFront(worker.default)
+export { callers }
+export const control = makeControl(worker.default, open)
 export * from ${entry}
 export { default } from ${entry}
 `

@@ -18,8 +18,8 @@ export const BUILT = {
   start: join(folder, "start.js"),
   /** What it then imports. */
   service: join(folder, "service.js"),
-  /** The thread of the front. */
-  front: join(folder, "front.js"),
+  /** The thread that holds the socket of callers. */
+  socket: join(folder, "socket.js"),
   runner: join(folder, "runner.js"),
   /** The configuration of workerd, in its binary form. */
   workerd: join(folder, "workerd.bin"),
@@ -35,7 +35,7 @@ export const BUILT = {
  */
 export const START_ENVIRONMENT = { MALLOC_ARENA_MAX: "2" }
 
-/** What passes the front lies outside of V8's heap, whose young part may stay small. */
+/** Bytes that pass the start script lie outside of V8's heap, whose young part may stay small. */
 const YOUNG_SPACE = "--max-semi-space-size=2"
 
 /** The words after `node` by which `npm start` starts the service of a project. */

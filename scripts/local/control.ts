@@ -48,14 +48,18 @@ class SettingError extends Error {}
  * started, for its first sweep; or nothing) by 204 once they are done, or with what went wrong as text: by
  * 409 what the setting of a user did, by 500 all else.
  */
-export function makeControl<Context>(worker: Scheduled<Context>) {
+export function makeControl<Context>(worker: Scheduled<Context>, onMigrated: () => void) {
   return {
     async fetch(request: Request, env: Environment, context: Context): Promise<Response> {
       const { pathname } = new URL(request.url)
       try {
-        if (pathname === "/migrate") await migrateAll(env, migrations.parse(await request.json()))
-        else if (pathname === "/sweep") await sweep(worker, { env, context }, await request.text())
-        else return new Response(null, { status: 404 })
+        if (pathname === "/migrate") {
+          await migrateAll(env, migrations.parse(await request.json()))
+          onMigrated()
+        } else if (pathname === "/sweep") {
+          onMigrated()
+          await sweep(worker, { env, context }, await request.text())
+        } else return new Response(null, { status: 404 })
         return new Response(null, { status: 204 })
       } catch (error) {
         if (error instanceof SettingError) return new Response(error.message, { status: 409 })

@@ -65,7 +65,7 @@ export type RunnerOptions = {
   capacity: number
   /** Where tasks have their workspaces. */
   workDir: string
-  /** The Worker's socket, by which large bytes spare themselves the front; null: they pass it. */
+  /** The Worker's socket, by which the runner passes no front; null: the runner passes it. */
   ioSocket: string | null
   /** Where the runner says that it came up, and the token that it says it with. */
   announce: { url: string; token: string }

@@ -10,7 +10,7 @@ import { untilHealthy } from "./health.ts"
 import { lockStateDir } from "./lock.ts"
 import { log } from "./log.ts"
 import type { ServiceConfig } from "./service-config.ts"
-import { startFront } from "./front/start.ts"
+import { addressesOf, openSocket } from "./front/socket.ts"
 import { mediaTools } from "./media-tools.ts"
 import { freePort } from "./ports.ts"
 import { requireSandbox } from "./sandbox-health.ts"
@@ -53,18 +53,25 @@ export async function startService(
   const bindings = bindingsFor(config, secrets, endpoint)
   await removeLeftSocketFolders(config.stateDir)
   const sockets = started.use(await makeSocketFolder(config.stateDir))
-  const { PUBLIC_ORIGIN: publicOrigin, UPLOAD_IDLE_SECONDS: idleSeconds } = settings.parse(bindings)
   const socketPath = workerSocket(sockets.path)
-  const bodyIdleMs = idleSeconds * 1000
-  // What takes longest to come up begins first: workerd, and the front beside it.
+  const { host, port, clientAddressHeader } = config
+  // Callers wait here until the Worker serves, also while workerd is started again.
+  const { descriptor } = started.use(await openSocket({ host, port }))
   // Queued messages are lost with workerd; a sweep finds the jobs and webhooks that they were for.
   const startingWorker: Promise<LocalWorker> = startWorker(config, bindings, runtime, {
     folder: sockets.path,
+    descriptor,
+    front: {
+      port,
+      addresses: addressesOf(host),
+      publicOrigin: settings.parse(bindings).PUBLIC_ORIGIN,
+      clientAddressHeader,
+    },
     onRestart: () => void startingWorker.then(sweepAgain),
   })
-  const startingFront = startFront({ ...config, publicOrigin, bodyIdleMs, socketPath })
-  // It says that it is there until it is heard.
-  const startingRunner = startingFront.then(() =>
+  // Disposed of from the last to the first: a runner that leaves reports its runs to the Worker.
+  disposeOnceStarted(started, startingWorker)
+  started.use(
     startRunner({
       port: endpoint.port,
       token: endpoint.token,
@@ -75,12 +82,8 @@ export async function startService(
       announce: { url: `${ioOrigin(config)}/operator/runner-up`, token: endpoint.announceToken },
     }),
   )
-  const starting = [startingFront, startingWorker, startingRunner] as const
-  // Disposed of from the last to the first: a runner that leaves reports its runs to the Worker.
-  for (const part of starting) disposeOnceStarted(started, part)
-  const [front, worker] = await Promise.all(starting)
+  const worker = await startingWorker
   await worker.migrate()
-  front.open()
   signal.throwIfAborted()
   const clock = startSweepClock((stopping) => worker.sweep(stopping), config.sweepEveryMs)
   started.defer(() => clock.stop())
@@ -93,7 +96,7 @@ export async function startService(
   return { secrets, stop: async () => await running.disposeAsync() }
 }
 
-/** Has a part disposed of that is coming up, also where another one does not. */
+/** Has a part disposed of that is coming up, also where it does not. */
 function disposeOnceStarted(stack: AsyncDisposableStack, starting: Promise<AsyncDisposable>): void {
   const settled = starting.catch(() => null)
   stack.defer(async () => await (await settled)?.[Symbol.asyncDispose]())

@@ -10,6 +10,7 @@ import { BUILT } from "./built.ts"
 import type { RuntimeRecord } from "./runtime-record.ts"
 import { CliError } from "./cli-error.ts"
 import { diskHandler } from "./disk-handler.ts"
+import type { FrontSettings } from "./front/front.ts"
 import { log } from "./log.ts"
 import { mailHandler } from "./mail-handler.ts"
 import { makeOutbound } from "./outbound.ts"
@@ -31,6 +32,15 @@ export type LocalWorker = AsyncDisposable & {
   sweep(signal?: AbortSignal): Promise<void>
 }
 
+export type WorkerSockets = {
+  /** For the runner's socket, the ways out and the start script's way in; only this user may enter it. */
+  folder: string
+  /** The socket of callers, which listens. */
+  descriptor: number
+  front: FrontSettings
+  onRestart: () => void
+}
+
 type Handler = (incoming: IncomingMessage, answer: ServerResponse) => Promise<void>
 
 /** Path of the socket that the Worker listens on, in a folder of its own. */
@@ -39,15 +49,15 @@ export function workerSocket(folder: string): string {
 }
 
 /**
- * Starts the Worker that was built, with its bindings emulated in the state folder. It serves on its
- * socket in `folder`, which only this user may enter: other sockets there are its ways out and the
- * start script's way in. When workerd dies, it is started again and `onRestart` called.
+ * Starts the Worker that was built, with its bindings emulated in the state folder. It serves callers,
+ * who wait until it is migrated, and the runner. When workerd dies, it is started again and
+ * `onRestart` called.
  */
 export async function startWorker(
   config: ServiceConfig,
   bindings: WorkerBindings,
   runtime: RuntimeRecord,
-  { folder, onRestart }: { folder: string; onRestart: () => void },
+  { folder, descriptor, front, onRestart }: WorkerSockets,
 ): Promise<LocalWorker> {
   await using started = new AsyncDisposableStack()
   const handlers = makeHandlers(config, bindings)
@@ -78,8 +88,10 @@ export async function startWorker(
         TZ: "UTC",
         ...runtime.variables,
         ...bindings,
+        FRONT: JSON.stringify(front),
       },
       sockets,
+      descriptors: { callers: descriptor },
       onRestart: (startedAt) => {
         notSweptSince = startedAt
         onRestart()

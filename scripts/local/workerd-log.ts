@@ -8,7 +8,7 @@ const LEVELS = { debug: "debug", warn: "warn", error: "error" } as const
 
 /** What workerd says of its own inside where nothing is wrong that anybody here could mend. */
 const OWN_MATTERS =
-  /\$LLVM_SYMBOLIZER is not set|took recursive isolate lock|CODE_MOVED for unknown code block|compile cache failed its compatibility check|stack:(?: (?:0|[a-f\d]{4,})){3,}/
+  /\$LLVM_SYMBOLIZER is not set|took recursive isolate lock|CODE_MOVED for unknown code block|compile cache failed its compatibility check|does not export a connect\(\) function|Received a connect event|stack:(?: (?:0|[a-f\d]{4,})){3,}/
 
 /** workerd's last words before it dies; what follows them is told, too. */
 const CRASH = /^\*\*\* (?:std::terminate\(\)|Fatal uncaught|Received signal|Uncaught exception)/

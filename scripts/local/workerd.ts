@@ -13,6 +13,7 @@ import { makeWorkerdLog } from "./workerd-log.ts"
 
 const QUICK_DEATH_MS = 5000
 const TAIL_LINES = 20
+const FIRST_FREE_FD = 4
 
 export type WorkerdOptions = {
   /** Path of the program. */
@@ -23,6 +24,8 @@ export type WorkerdOptions = {
   environment: Record<string, string>
   /** Paths of its sockets by name; it is ready when it listens on all. */
   sockets: Record<string, string>
+  /** Descriptors of sockets that listen already, by name. */
+  descriptors: Record<string, number>
   /** Called when one that died is ready again, with when it was started. */
   onRestart: (startedAt: number) => void
 }
@@ -71,14 +74,17 @@ type Launched = {
   said(): string
 }
 
-function launch({ program, words, environment, sockets }: WorkerdOptions): Launched {
+function launch({ program, words, environment, sockets, descriptors }: WorkerdOptions): Launched {
   // It does not listen where one that died has left a socket.
   for (const path of Object.values(sockets)) rmSync(path, { force: true })
-  const [file, ...rest] = diesWithParent([program, "serve", "--control-fd=3", ...words])
+  const inherited = Object.entries(descriptors)
+  const listening = inherited.map(([name], at) => `--socket-fd=${name}=${FIRST_FREE_FD + at}`)
+  const serve = ["serve", "--control-fd=3", ...listening, ...words]
+  const [file, ...rest] = diesWithParent([program, ...serve])
   // A process group of its own spares it the terminal's Ctrl-C.
   const child = spawn(file, rest, {
     env: environment,
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe", ...inherited.map(([, descriptor]) => descriptor)],
     detached: true,
   })
   const tail: string[] = []

@@ -1,6 +1,5 @@
 import { Hono } from "hono"
 import type { MiddlewareHandler } from "hono"
-import { bodyLimit } from "hono/body-limit"
 import { except } from "hono/combine"
 import { createMiddleware } from "hono/factory"
 import { csrf } from "hono/csrf"
@@ -10,6 +9,7 @@ import { AUTH_ROUTES } from "../auth/limits.ts"
 import { findSignedIn } from "../auth/session.ts"
 import { answerNotFound } from "../http/answers.ts"
 import { nearPath } from "../hints/paths.ts"
+import { readWhole } from "../http/body.ts"
 import { Problem } from "../http/problem.ts"
 import { publicOrigin } from "../http/request.ts"
 import type { App, AppContext } from "../http/request.ts"
@@ -103,12 +103,18 @@ const UPLOAD_PATH = "/files"
 const smallBody = boundBody(8 * 1024)
 const formBody = except(UPLOAD_PATH, smallBody)
 
-function boundBody(maxSize: number): MiddlewareHandler<App> {
-  return bodyLimit({
-    maxSize,
-    onError: () => {
-      throw new Problem("payload_too_large", `A form may have ${maxSize} bytes here.`)
-    },
+/** Reads a form's body in time, before a page that would wait for its end without a limit. */
+function boundBody(bytesMax: number): MiddlewareHandler<App> {
+  function tooLarge(): Problem {
+    return new Problem("payload_too_large", `A form may have ${bytesMax} bytes here.`)
+  }
+  return createMiddleware<App>(async (c, next) => {
+    const { method, body } = c.req.raw
+    if (body && method !== "GET" && method !== "HEAD") {
+      const read = await readWhole(c, { bytesMax, tooLarge })
+      c.req.raw = new Request(c.req.raw, { method, body: await read.bytes() })
+    }
+    await next()
   })
 }
 

@@ -42,6 +42,21 @@ export function openBody(c: AppContext, { bytesMax, tooLarge }: BodyLimits): Bod
   }
 }
 
+const READ_BYTES = 64 * 1024
+
+/** Reads all of a body, as `openBody` does; an announced length that is too large is refused at once. */
+export async function readWhole(c: AppContext, limits: BodyLimits): Promise<Blob> {
+  const announced = Number(c.req.header("content-length") ?? 0)
+  if (announced > limits.bytesMax) throw limits.tooLarge()
+  const body = openBody(c, limits)
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  for (;;) {
+    const chunk = await body?.read(new Uint8Array(READ_BYTES))
+    if (!chunk) return new Blob(chunks)
+    chunks.push(chunk)
+  }
+}
+
 async function inTime<Value>(waited: Promise<Value>, ms: number): Promise<Value | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>()
   const timer = setTimeout(() => resolve(null), ms)

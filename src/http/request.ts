@@ -8,7 +8,7 @@ import type { Limits } from "../plans.ts"
 import type { Allowance, HeldKey, Holder } from "../rpc.ts"
 import type { AccountDatabases } from "../storage/database.ts"
 import type { Idempotency } from "../storage/idempotency.ts"
-import { openBody } from "./body.ts"
+import { readWhole } from "./body.ts"
 import { requireSimple } from "./body-complexity.ts"
 import { FAULTS_MAX, Problem, unprocessables } from "./problem.ts"
 import { describeUnknown, renameFields } from "./unknown-fields.ts"
@@ -96,7 +96,6 @@ export async function readIdempotency(
 }
 
 const JSON_BYTES_MAX = 1024 * 1024
-const READ_BYTES = 64 * 1024
 
 /** The least that a JSON body must be. */
 export const anyObject = z.record(z.string(), z.unknown(), "expected an object of fields")
@@ -238,16 +237,8 @@ function parseJson(text: string): unknown {
 }
 
 async function readText(c: AppContext): Promise<string> {
-  const announced = Number(c.req.header("content-length") ?? 0)
-  if (announced > JSON_BYTES_MAX) throw tooLarge()
-  const chunks: Uint8Array[] = []
-  const body = openBody(c, { bytesMax: JSON_BYTES_MAX, tooLarge })
-  for (;;) {
-    const chunk = await body?.read(new Uint8Array(READ_BYTES))
-    if (!chunk) break
-    chunks.push(chunk)
-  }
-  const text = await new Blob(chunks).text()
+  const body = await readWhole(c, { bytesMax: JSON_BYTES_MAX, tooLarge })
+  const text = await body.text()
   // Some editors begin a file with a byte order mark.
   return text.startsWith("\uFEFF") ? text.slice(1) : text
 }

@@ -92,9 +92,10 @@ test("settings come from workerd's environment, and no value of them is written 
   })
 })
 
-test("the sockets are the Worker's own and that of its entrypoint `control`", () => {
+test("the sockets are the runner's, that of callers and that of the start script", () => {
   expect(adapt(captured(), []).config.sockets).toEqual([
     { name: "worker", service: { name: MAIN }, http: {} },
+    { name: "callers", service: { name: MAIN, entrypoint: "callers" }, http: {} },
     { name: "control", service: { name: MAIN, entrypoint: "control" }, http: {} },
   ])
 })

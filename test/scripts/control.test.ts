@@ -31,7 +31,11 @@ function statement(sql: string, values: SQLInputValue[]) {
 
 async function ask(path: string, body = "", env: object = {}): Promise<[number, string]> {
   const request = new Request(`http://control${path}`, { method: "POST", body })
-  const answer = await makeControl({ scheduled }).fetch(request, { ...env, DB }, null)
+  const answer = await makeControl({ scheduled }, () => undefined).fetch(
+    request,
+    { ...env, DB },
+    null,
+  )
   return [answer.status, await answer.text()]
 }
 

@@ -124,6 +124,7 @@ async function startOwn(): Promise<Ask> {
       words: ["--binary", "--experimental", `--socket-addr=worker=unix:${socketPath}`, path],
       environment: {},
       sockets: { worker: socketPath },
+      descriptors: {},
       onRestart: () => undefined,
     }),
   )

@@ -1,50 +1,58 @@
-import { once } from "node:events"
-import { createServer } from "node:http"
-import { join } from "node:path"
-import { beforeAll, expect, test, vi } from "vitest"
-import { startFront } from "../../scripts/local/front/start.ts"
-import { freePort } from "../../scripts/local/ports.ts"
-import { makeTempFolder } from "../../scripts/local/temp-folder.ts"
-import { ensureBuilt } from "../../scripts/setup/build.ts"
+import { expect, test, vi } from "vitest"
+import { z } from "zod"
+import { clientAddressOf, makeFront } from "../../scripts/local/front/front.ts"
 
-const WAIT = { timeout: 20_000 }
-const BUILD_MS_MAX = 180_000
+const env = { FRONT: JSON.stringify({ port: 8787, addresses: ["192.0.2.7", "2001:db8::7"] }) }
 
-// The front's thread runs what set-up bundles.
-beforeAll(() => ensureBuilt(), BUILD_MS_MAX)
+const context = { waitUntil: () => undefined }
 
-test("until the service is up, each request hears to come again, whoever listens behind", async () => {
-  await using opened = new AsyncDisposableStack()
-  const { path: folder } = opened.use(await makeTempFolder("front"))
-  const socketPath = join(folder, "worker")
-  const asked: string[] = []
-  const behind = createServer((incoming, answer) => {
-    asked.push(incoming.url ?? "")
-    answer.end("behind")
+/** A request as workerd has it: with who is connected in `cf`. */
+function requestWith(headers: Record<string, string>, clientIp = "192.0.2.1:38408"): Request {
+  const request = new Request("http://192.0.2.7:8787/v1/../v1/health?a=1", { headers })
+  Object.defineProperty(request, "cf", { value: { clientIp } })
+  return request
+}
+
+function setUp() {
+  const fetch = vi.fn<(request: Request) => Response>(() => new Response("served"))
+  return { fetch, ...makeFront<typeof env, typeof context>({ fetch }) }
+}
+
+test("a request waits until the service is open", async () => {
+  const { callers, open, fetch } = setUp()
+  const answer = callers.fetch(requestWith({ host: "192.0.2.7:8787" }), env, context)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(fetch).not.toHaveBeenCalled()
+  open()
+  expect(await (await answer).text()).toBe("served")
+})
+
+test("headers that only the platform sets reach the Worker from nobody else", async () => {
+  const { callers, open, fetch } = setUp()
+  open()
+  const own = { "cf-connecting-ip": "9.9.9.9", "mf-original-url": "x", "lathe-outbound-url": "x" }
+  await callers.fetch(requestWith({ host: "192.0.2.7", "x-mine": "1", ...own }), env, context)
+  const { url, headers } = z.instanceof(Request).parse(fetch.mock.calls[0]?.[0])
+  expect(url).toBe("http://192.0.2.7:8787/v1/health?a=1")
+  expect(Object.fromEntries(headers)).toMatchObject({
+    "cf-connecting-ip": "192.0.2.1",
+    "x-mine": "1",
   })
-  opened.defer(() => void behind.close())
-  await once(behind.listen(socketPath), "listening")
-  const port = await freePort()
-  const front = opened.use(
-    await startFront({ host: "127.0.0.1", port, bodyIdleMs: 10_000, socketPath }),
-  )
-  const origin = `http://127.0.0.1:${port}`
+  expect([...headers.keys()].filter((name) => /^(?:mf|lathe)-/.test(name))).toEqual([])
+})
 
-  for (const [path, request] of [
-    ["/v1/health", {}],
-    ["/v1/files", { method: "POST", body: "x".repeat(1024 * 1024) }],
-  ] as const) {
-    const early = await fetch(`${origin}${path}`, request)
-    expect(early.status).toBe(503)
-    expect(early.headers.get("retry-after")).toBe("1")
-    const message = "The service is starting; send the request once more."
-    expect(await early.json()).toMatchObject({ error: { code: "overloaded", message } })
-  }
-  expect(asked).toEqual([])
+test("a request comes from who is connected, whatever its headers say", () => {
+  expect(clientAddressOf(requestWith({ "x-real-ip": "198.51.100.1" }), undefined)).toBe("192.0.2.1")
+  expect(clientAddressOf(requestWith({}, "[2001:db8::1]:1"), undefined)).toBe("2001:db8::1")
+})
 
-  front.open()
-  await vi.waitFor(async () => {
-    expect(await (await fetch(`${origin}/v1/health`)).text()).toBe("behind")
-  }, WAIT)
-  expect(asked).toEqual(["/v1/health"])
+test.each([
+  ["198.51.100.1", "198.51.100.1"],
+  ["203.0.113.9, 198.51.100.1", "198.51.100.1"],
+  ["2001:db8::1", "2001:db8::1"],
+  ["198.51.100.1, no address", "192.0.2.1"],
+  ["", "192.0.2.1"],
+])("behind a proxy it comes from the last that the header says: '%s'", (said, address) => {
+  const request = requestWith({ "x-forwarded-for": said })
+  expect(clientAddressOf(request, "x-forwarded-for")).toBe(address)
 })

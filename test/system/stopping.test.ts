@@ -49,6 +49,6 @@ test("SIGTERM ends the service as soon as the Worker knows that the run was inte
   expect(findEvent("task.ended")).toMatchObject({ ending: "interrupted" })
   expect(countInterruptedTasks(stateDir)).toBe(1)
   expect(tookMs).toBeLessThan(GIVEN_UP_MS)
-  // Its connection is closed, or the front has told that the Worker is gone.
+  // The connection is closed.
   expect((await upload.answered).status).not.toBe(201)
 })

@@ -112,6 +112,16 @@ test("a JSON body that comes to a stop is closed with 408", async () => {
   expect(await body.answered).toMatchObject({ status: 408, code: "request_timeout" })
 })
 
+test.each(["/sign-in", "/api/auth/sign-in/email"])(
+  "a body for %s that comes to a stop is closed with 408",
+  async (path) => {
+    const headers = { origin: service.origin, "content-type": "application/x-www-form-urlencoded" }
+    const body = openSlowBody(service.origin + path, headers)
+    await body.send("email=a")
+    expect(await body.answered).toMatchObject({ status: 408 })
+  },
+)
+
 describe("a body without a length", () => {
   test("is closed with 413 when its file is larger than the plan allows", async () => {
     const upload = await openSlowUpload(service.origin, { key })
