@@ -76,8 +76,8 @@ const prepared = new WeakSet<object>()
 export function retentionOf(env: Env): Retention {
   const { FETCH_DAYS_MAX, JOB_DAYS_MAX, RETENTION_DAYS } = settingsOf(env)
   const days = Math.min(FETCH_DAYS_MAX, JOB_DAYS_MAX, DAYS_MAX)
-  const keptMsMax = RETENTION_DAYS === undefined ? null : RETENTION_DAYS * DAY_MS
-  return { now: Date.now(), fetchedMs: days * DAY_MS, keptMsMax }
+  const retentionMsMax = RETENTION_DAYS === undefined ? null : RETENTION_DAYS * DAY_MS
+  return { now: Date.now(), fetchedMs: days * DAY_MS, retentionMsMax }
 }
 
 /** The limits of a plan: its own, else those of src/plans.ts where no setting replaces them. */

@@ -2,4 +2,4 @@
  * How long what was fetched is kept, and the moment at which that is judged; how long anything is,
  * null where that has no end.
  */
-export type Retention = { now: number; fetchedMs: number; keptMsMax: number | null }
+export type Retention = { now: number; fetchedMs: number; retentionMsMax: number | null }

@@ -25,7 +25,7 @@ import { anyObject, checkBody, publicOrigin, readIdempotency } from "./request.t
 import { limitProblem } from "./limit-problem.ts"
 import { Problem, unprocessable, unprocessables } from "./problem.ts"
 import type { AppContext } from "./request.ts"
-import { expiryFaults, readKeptMs } from "./retention.ts"
+import { expiryFaults, readRetentionMs } from "./retention.ts"
 import { requireToolsOf } from "./required-tools.ts"
 import { checkWebhookUrl, urlFaults } from "./user-urls.ts"
 
@@ -202,7 +202,7 @@ export function readJobFacts(c: AppContext, fields: CreateRequest): JobFacts {
     metadata: fields.metadata ?? null,
     webhookUrl: webhook ? readWebhookUrl(c, webhook.field, webhook.url) : null,
     webhookForm: webhook?.field === "webhook_url" ? "job" : "native",
-    keptMs: readKeptMs(c, fields),
+    retentionMs: readRetentionMs(c, fields),
   }
 }
 

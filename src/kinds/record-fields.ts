@@ -77,8 +77,8 @@ export function jobFields(job: Job, progress: Progress | null) {
 }
 
 /** The moment from which on a job that is over is removed with what it stored; null where it is kept. */
-export function expiryOf({ completedAt, keptMs }: Pick<Job, "completedAt" | "keptMs">) {
-  return completedAt === null || keptMs === null ? null : completedAt + keptMs
+export function expiryOf({ completedAt, retentionMs }: Pick<Job, "completedAt" | "retentionMs">) {
+  return completedAt === null || retentionMs === null ? null : completedAt + retentionMs
 }
 
 /** What a record says of the moment from which on it is removed. */

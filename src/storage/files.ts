@@ -25,7 +25,7 @@ export type FileWithJob = { file: File; job: Job | null; expiresAt: number | nul
 
 const expiresAt = sql<
   number | null
->`(select completed_at + kept_ms from jobs owner where owner.id = ${files.jobId})`
+>`(select completed_at + retention_ms from jobs owner where owner.id = ${files.jobId})`
 
 /**
  * Files of accounts: those that are stored, and imports, be they still to come or failed. The index of

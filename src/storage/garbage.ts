@@ -45,7 +45,7 @@ export type CollectedGarbage = {
   failed: { prefixes: string[]; dueAt: number }
 }
 
-/** Writes what became of garbage; what is listed again has one pass more. */
+/** Writes what became of garbage; what is listed again has one deletion more. */
 export async function noteCollected(
   database: Database,
   { done, again, failed }: CollectedGarbage,
@@ -56,7 +56,7 @@ export async function noteCollected(
       ? [
           database
             .update(garbage)
-            .set({ dueAt: again.dueAt, passes: sql`passes + 1` })
+            .set({ dueAt: again.dueAt, deletions: sql`deletions + 1` })
             .where(isListed(again.prefixes)),
         ]
       : []),

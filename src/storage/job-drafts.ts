@@ -62,7 +62,7 @@ export type JobFacts = {
   webhookUrl: string | null
   webhookForm: WebhookForm
   /** How long after its end it is kept; as long as the operator's settings say where left out. */
-  keptMs?: number | null
+  retentionMs?: number | null
   retryOf?: string
 }
 
@@ -71,7 +71,7 @@ const COLUMN_FIELDS = new Set(["webhook", "webhook_url", "metadata", "priority",
 
 /** The row of a new job. */
 export function draftJob(facts: JobFacts, made: { id: string; kind: string; request: unknown }) {
-  const { origin, priority, metadata, webhookUrl, webhookForm, keptMs, retryOf = null } = facts
+  const { origin, priority, metadata, webhookUrl, webhookForm, retentionMs, retryOf = null } = facts
   return {
     ...made,
     request: keptRequest(made.request),
@@ -80,7 +80,7 @@ export function draftJob(facts: JobFacts, made: { id: string; kind: string; requ
     metadata,
     webhookUrl,
     webhookForm,
-    keptMs: keptMs ?? null,
+    retentionMs: retentionMs ?? null,
     retryOf,
     state: "waiting" as const,
     version: 0,

@@ -29,7 +29,7 @@ const LOOKED_AT_MAX = 1000
 /** Files that go with the rows of their jobs in any case: they are nobody's Files. */
 const FETCHED = ["fetch", "transcript"] as const satisfies FileSource[]
 
-const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.keptMs))
+const hasNoExpiry = and(isNotNull(jobs.completedAt), isNull(jobs.retentionMs))
 
 /**
  * Removes a job that is over with its tasks and files, whose objects become garbage. Its webhook
@@ -128,12 +128,12 @@ async function listExpired(
     .from(jobs)
     .where(
       and(
-        isNotNull(jobs.keptMs),
+        isNotNull(jobs.retentionMs),
         isNotNull(jobs.completedAt),
-        sql`completed_at + kept_ms <= ${now}`,
+        sql`completed_at + retention_ms <= ${now}`,
       ),
     )
-    .orderBy(sql`completed_at + kept_ms`)
+    .orderBy(sql`completed_at + retention_ms`)
     .limit(REMOVED_AT_ONCE)
   if (endedBefore === null || timed.length === REMOVED_AT_ONCE) return timed
   const old = await database

@@ -31,7 +31,13 @@ export async function writeText(
   const { accountId } = database
   const objectKey = valueObjectKey(prefix, id)
   const createdAt = Date.now()
-  const begun = { multipartId: null, taskId: null, validator: null, createdAt, dyingAt: null }
+  const begun = {
+    multipartId: null,
+    taskId: null,
+    validator: null,
+    createdAt,
+    removalTriedAt: null,
+  }
   const upload = { id, accountId, objectKey, ...begun }
   await openUpload(database, upload)
   uploads.push(upload)

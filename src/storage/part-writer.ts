@@ -49,7 +49,7 @@ export function openPartWriter(
     taskId: null,
     validator: null,
     createdAt: Date.now(),
-    dyingAt: null,
+    removalTriedAt: null,
   }
   return {
     upload,

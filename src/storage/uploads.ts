@@ -48,7 +48,7 @@ export async function listUploadsOf(
     .orderBy(desc(uploads.createdAt))
 }
 
-/** Makes an upload as young as one begun now, unless it is dying; true where it is. */
+/** Makes an upload as young as one begun now, unless its removal has begun; false where it has. */
 export async function renewUpload(
   { accountId, sql: database }: AccountDatabase,
   id: string,
@@ -57,7 +57,9 @@ export async function renewUpload(
   const renewed = await database
     .update(uploads)
     .set({ createdAt: now })
-    .where(and(eq(uploads.id, id), eq(uploads.accountId, accountId), isNull(uploads.dyingAt)))
+    .where(
+      and(eq(uploads.id, id), eq(uploads.accountId, accountId), isNull(uploads.removalTriedAt)),
+    )
     .returning({ id: uploads.id })
   return renewed.length === 1
 }
@@ -128,16 +130,16 @@ export async function listAbandoned(
   before: number,
   limit: number,
 ): Promise<Upload[]> {
-  const [abandoned, dying] = await database.batch([
+  const [abandoned, tried] = await database.batch([
     selectBegun(database, before, limit),
     database
       .select()
       .from(uploads)
-      .where(isNotNull(uploads.dyingAt))
-      .orderBy(asc(uploads.dyingAt))
+      .where(isNotNull(uploads.removalTriedAt))
+      .orderBy(asc(uploads.removalTriedAt))
       .limit(limit),
   ])
-  return [...abandoned, ...dying].slice(0, limit)
+  return [...abandoned, ...tried].slice(0, limit)
 }
 
 /** Uploads of all accounts that the Worker itself began before a moment, and not a task. */
@@ -149,25 +151,25 @@ export async function listOwnUploads(
   return await selectBegun(database, before, limit, isNull(uploads.taskId))
 }
 
-/** Uploads that were begun before a moment and are not dying, oldest first. */
+/** Uploads that were begun before a moment and nobody tried to remove, oldest first. */
 function selectBegun(database: Database, before: number, limit: number, condition?: SQL) {
   return database
     .select()
     .from(uploads)
-    .where(and(lt(uploads.createdAt, before), isNull(uploads.dyingAt), condition))
+    .where(and(lt(uploads.createdAt, before), isNull(uploads.removalTriedAt), condition))
     .orderBy(asc(uploads.createdAt))
     .limit(limit)
 }
 
-/** Marks uploads as dying; answers the ids of those that no job has taken meanwhile. */
-export async function markDying(
+/** Marks uploads as being removed; answers the ids of those that no job has taken meanwhile. */
+export async function beginRemoval(
   database: Database,
   ids: readonly string[],
   now: number,
 ): Promise<string[]> {
   const marked = await database
     .update(uploads)
-    .set({ dyingAt: now })
+    .set({ removalTriedAt: now })
     .where(isListed(ids))
     .returning({ id: uploads.id })
   return marked.map(({ id }) => id)

@@ -20,7 +20,7 @@ const OPEN_ROWS: [string, string][] = [
   ["upload", "select id from uploads"],
   ["part of an upload", "select upload_id as id from upload_parts"],
   ["secret", "select task_id as id from task_secrets"],
-  ["garbage that nobody swept", "select prefix as id from garbage where passes = 0"],
+  ["garbage that nobody swept", "select prefix as id from garbage where deletions = 0"],
 ]
 
 /** Waits until nothing of the jobs is left but what is theirs; what is there too long, in words. */

@@ -87,8 +87,10 @@ describe("RETENTION_DAYS", () => {
       const answer = await send("/normalize", { ...body, ...more })
       expect(answer.status).toBe(202)
       const { normalization_id } = await answer.json<{ normalization_id: string }>()
-      const row = env.DB.prepare("select kept_ms from jobs where id = ?").bind(normalization_id)
-      return await row.first("kept_ms")
+      const row = env.DB.prepare("select retention_ms from jobs where id = ?").bind(
+        normalization_id,
+      )
+      return await row.first("retention_ms")
     }
     expect(await keptOf({})).toBe(864_000_000)
     expect(await keptOf({ expires_in: 864_000 })).toBe(864_000_000)

@@ -16,7 +16,6 @@ export const WITHOUT_ACCOUNT: Record<string, string | null> = {
   garbage: "prefix like ?1 || '/%'",
   // These belong to the operator, or to addresses.
   plans: null,
-  sign_in_limits: null,
   sign_in_tries: null,
   mail_counts: null,
   dead_letters: null,
@@ -26,9 +25,9 @@ export const WITHOUT_ACCOUNT: Record<string, string | null> = {
 const VALUES: Record<string, Record<string, unknown>> = {
   jobs: { state: "succeeded", request: "{}" },
   tasks: { state: "succeeded", work: "{}", job_id: "of" },
-  task_secrets: { task_id: "of", job_id: "of", secrets: "{}" },
+  task_secrets: { task_id: "of", job_id: "of", sealed: "{}" },
   files: { state: "succeeded", size_bytes: 7, object_key: "below" },
-  garbage: { passes: 0 },
+  garbage: { deletions: 0 },
   deliveries: { state: "delivered" },
   users: { email: "of" },
   credentials: { user_id: "of" },

@@ -13,7 +13,8 @@ import { untilDone } from "./until-done.ts"
 const HOUR_MS = 3_600_000
 /** A prefix that could not be deleted is tried again after those that wait behind it. */
 const RETRY_MS = 60_000
-const PASSES = 2
+/** Times that the objects below a prefix are deleted. */
+const DELETIONS = 2
 /** Prefixes of one round of the sweep, and of what a deletion cleans up at once. */
 const PREFIXES_MAX = { sweep: 1000, deletion: 100 }
 /** Folders of accounts whose objects are deleted at a time; a Worker has six connections. */
@@ -118,7 +119,9 @@ async function collectFolder(
 function outcomeOf(due: Garbage[], failed: ReadonlySet<string>, now: number) {
   const collected = due.filter(({ prefix }) => !failed.has(prefix))
   const [done, again] = [true, false].map((isLast) =>
-    collected.flatMap(({ prefix, passes }) => (passes + 1 >= PASSES === isLast ? [prefix] : [])),
+    collected.flatMap(({ prefix, deletions }) =>
+      deletions + 1 >= DELETIONS === isLast ? [prefix] : [],
+    ),
   )
   return {
     done: done ?? [],

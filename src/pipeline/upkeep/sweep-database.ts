@@ -55,7 +55,7 @@ export async function sweepDatabase(
 ): Promise<void> {
   prepareLog(env)
   const { fetchedMs } = retentionOf(env)
-  const keptMs = settingsOf(env).JOB_DAYS_MAX * DAY_MS
+  const rowsMs = settingsOf(env).JOB_DAYS_MAX * DAY_MS
   const database = databaseAt(env, number)
   await doAll([
     collectGarbage(env, database, now),
@@ -65,11 +65,11 @@ export async function sweepDatabase(
     removeAbandonedUploads(env, database, now),
     ...(isStart ? [removeOwnUploads(env, database, now)] : []),
     deleteExpiredIdempotency(database, now),
-    untilDone(async () => await deleteFinishedJobs(database, now - keptMs)),
+    untilDone(async () => await deleteFinishedJobs(database, now - rowsMs)),
     removeExpiredJobs(env, database, now),
     tellOfOutages(env, database, now),
-    untilDone(async () => await deleteEndedDeliveries(database, now - keptMs)),
-    deleteOldOutages(database, now - keptMs),
+    untilDone(async () => await deleteEndedDeliveries(database, now - rowsMs)),
+    deleteOldOutages(database, now - rowsMs),
     removeOldMedia(database, now - fetchedMs, now),
     deleteOldUsage(database, dayOf(now - USAGE_DAYS_MAX * DAY_MS)),
     deleteLeftSecrets(database, ROWS_MAX),
@@ -97,8 +97,8 @@ async function resendDeliveryMessages(env: Env, database: Database, now: number)
 
 /** Jobs whose time is over, and all where nothing is kept for longer, with what they stored. */
 async function removeExpiredJobs(env: Env, database: Database, now: number): Promise<void> {
-  const { keptMsMax } = retentionOf(env)
-  const endedBefore = keptMsMax === null ? null : now - keptMsMax
+  const { retentionMsMax } = retentionOf(env)
+  const endedBefore = retentionMsMax === null ? null : now - retentionMsMax
   await untilDone(async () => await removeExpired(database, { now, endedBefore }))
 }
 

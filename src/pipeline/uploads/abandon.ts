@@ -7,7 +7,7 @@ import { abortUpload } from "../../storage/objects.ts"
 import { stopWriting } from "../../storage/part-writer.ts"
 import type { PartWriter } from "../../storage/part-writer.ts"
 import type { Upload } from "../../storage/schema/uploads.ts"
-import { closeUploads, markDying } from "../../storage/uploads.ts"
+import { closeUploads, beginRemoval } from "../../storage/uploads.ts"
 
 /** An upload takes no longer; a while later the sweep takes it for left by something that died. */
 export const UPLOAD_MS_MAX = 23 * 3_600_000
@@ -41,8 +41,8 @@ export async function abandonUploads(
   now: number,
 ): Promise<void> {
   if (uploads.length === 0) return
-  const dying = new Set(await markDying(database, idsOf(uploads), now))
-  const own = uploads.filter(({ id }) => dying.has(id))
+  const unowned = new Set(await beginRemoval(database, idsOf(uploads), now))
+  const own = uploads.filter(({ id }) => unowned.has(id))
   await removeUploads(env, database, own)
 }
 

@@ -55,7 +55,7 @@ export const keys = sqliteTable(
     hash: text("hash").notNull(),
     /** The first 8 characters, so that a person can tell keys apart. */
     prefix: text("prefix").notNull(),
-    scopes: text("scopes", { mode: "json" }).$type<Scope[]>().notNull().default(["admin"]),
+    scopes: text("scopes", { mode: "json" }).$type<Scope[]>().notNull(),
     createdAt: integer("created_at").notNull(),
     /** A key counts no more from then on; null for one that never expires. */
     expiresAt: integer("expires_at"),

@@ -58,7 +58,7 @@ export const jobs = sqliteTable(
     /** When what a fetch stored was removed, its record staying; none where it is kept. */
     mediaRemovedAt: integer("media_removed_at"),
     /** How long after its end it is removed with all that it stored; none where it is not. */
-    keptMs: integer("kept_ms"),
+    retentionMs: integer("retention_ms"),
   },
   (table) => [
     // Lists read each state by itself and merge them, so that one index serves them with the filter
@@ -72,10 +72,10 @@ export const jobs = sqliteTable(
       .where(sql`state in ('waiting', 'running')`),
     index("jobs_finished")
       .on(table.completedAt)
-      .where(sql`completed_at is not null and kept_ms is null`),
+      .where(sql`completed_at is not null and retention_ms is null`),
     index("jobs_expiring")
-      .on(sql`completed_at + kept_ms`)
-      .where(sql`kept_ms is not null and completed_at is not null`),
+      .on(sql`completed_at + retention_ms`)
+      .where(sql`retention_ms is not null and completed_at is not null`),
     index("jobs_unaccepted")
       .on(table.createdAt)
       .where(sql`accepted_at is null and state in ('waiting', 'running')`),

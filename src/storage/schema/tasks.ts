@@ -26,7 +26,7 @@ export const tasks = sqliteTable(
     resultObjectKey: text("result_object_key"),
     slot: text("slot"),
     /** Number of the slot's allocation that the running dispatch holds. */
-    allocation: integer("grant"),
+    allocation: integer("allocation"),
     failures: integer("failures").notNull().default(0),
     interruptions: integer("interruptions").notNull().default(0),
     /** Runs that were ended for another account's turn; they cost none of the budgets. */
@@ -71,7 +71,7 @@ export const taskSecrets = sqliteTable(
     jobId: text("job_id").notNull(),
     accountId: text("account_id").notNull(),
     /** Encrypted: a copy of the database shows them to nobody without the secret of the service. */
-    sealed: text("secrets").notNull(),
+    sealed: text("sealed").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.taskId, table.part] }),

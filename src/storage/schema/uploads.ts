@@ -18,13 +18,14 @@ export const uploads = sqliteTable(
      */
     validator: text("validator"),
     createdAt: integer("created_at").notNull(),
-    dyingAt: integer("dying_at"),
+    /** The last try to remove it with its bytes; none before the first. */
+    removalTriedAt: integer("removal_tried_at"),
   },
   (table) => [
     index("uploads_by_age").on(table.createdAt),
-    index("uploads_dying")
-      .on(table.dyingAt)
-      .where(sql`dying_at is not null`),
+    index("uploads_by_removal")
+      .on(table.removalTriedAt)
+      .where(sql`removal_tried_at is not null`),
     index("uploads_object").on(table.objectKey),
   ],
 )
@@ -41,7 +42,7 @@ export const uploadParts = sqliteTable(
   (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
 )
 
-/** Prefixes in R2 without an owner; each is deleted twice with an hour between. */
+/** Prefixes in R2 without an owner; the objects below each are deleted twice, an hour apart. */
 export const garbage = sqliteTable(
   "garbage",
   {
@@ -49,7 +50,7 @@ export const garbage = sqliteTable(
     /** A deleted file's objects wait until no running task names the file. */
     fileId: text("file_id"),
     dueAt: integer("due_at").notNull(),
-    passes: integer("passes").notNull().default(0),
+    deletions: integer("deletions").notNull().default(0),
   },
   (table) => [index("garbage_due").on(table.dueAt)],
 )

@@ -30,5 +30,3 @@ export const accountStorage = sqliteTable("account_storage", {
   accountId: text("account_id").primaryKey(),
   bytes: integer("bytes").notNull(),
 })
-
-export type UsageDay = typeof usageDays.$inferSelect

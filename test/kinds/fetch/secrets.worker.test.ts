@@ -76,7 +76,7 @@ describe("the cookies of a fetch", () => {
     expect(await shownOf(caller, id)).not.toContain(value)
     const database = databaseOf(env, await accountOf(caller))
     const taskId = (await readSnapshot(database, id))?.tasks[0]?.id ?? ""
-    const held = env.DB.prepare("select slot, grant as allocation from tasks where id = ?")
+    const held = env.DB.prepare("select slot, allocation from tasks where id = ?")
     const own = { slot: "fetch-0", allocation: 2 ** 45 }
     await claimTask(database, { taskId, jobId: id, ...own, now: Date.now() })
     const claim = await held.bind(taskId).first<typeof own>()

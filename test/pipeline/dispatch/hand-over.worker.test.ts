@@ -11,7 +11,7 @@ type TaskRow = {
   state: string
   fence: number
   slot: string | null
-  grant: number | null
+  allocation: number | null
   hand_overs: number
   failures: number
   interruptions: number
@@ -86,7 +86,7 @@ it("interrupts each task of whoever holds all slots once, youngest first, at no 
   await untilStates(newcomerId, ["running"])
   expect(await tasksOf(newcomerId)).toMatchObject([{ slot: younger?.slot }])
   expect(await tasksOf(holderId)).toMatchObject([
-    { fence: older?.fence, grant: older?.grant, hand_overs: 0 },
+    { fence: older?.fence, allocation: older?.allocation, hand_overs: 0 },
     { state: "waiting", slot: null, hand_overs: 1, failures: 0, interruptions: 0 },
   ])
 
@@ -113,7 +113,7 @@ it("changes nothing where it is said twice, or late", async () => {
   const dispatcher = env.DISPATCHER.getByName(holderId)
   const before = await tasksOf(holderId)
   const [task] = before
-  const allocation = { id: task?.grant ?? 0, slot: task?.slot ?? "" }
+  const allocation = { id: task?.allocation ?? 0, slot: task?.slot ?? "" }
   expect(await dispatcher.handOver(holderId, allocation)).toBe(false)
   expect(await dispatcher.handOver(holderId, { ...allocation, id: allocation.id - 1 })).toBe(true)
   expect(await dispatcher.handOver(holderId, { ...allocation, slot: "media-9" })).toBe(true)

@@ -58,7 +58,7 @@ it("removes five thousand jobs with all that is theirs in one sweep", async () =
   // What became garbage meanwhile goes with the next sweep, and is looked for again an hour later.
   await asInvocation(async () => await sweep(env, Date.now()))
   expect((await env.MEDIA.list()).objects).toHaveLength(1)
-  const once = env.DB.prepare("select count(*) as n from garbage where passes = 1")
+  const once = env.DB.prepare("select count(*) as n from garbage where deletions = 1")
   expect(await once.first("n")).toBe(JOBS)
   await sweep(env, Date.now() + 3_700_000)
   expect(await countOf("garbage")).toBe(0)

@@ -29,7 +29,7 @@ const BACKLOG: [count: number, insert: string][] = [
   ],
   [
     MANY,
-    `insert into jobs (id, account_id, kind, state, version, priority, request, origin, processing_ms, attempts, created_at, completed_at, kept_ms) select ${ID}, 'account', 'command', 'succeeded', 1, 50, '{}', 'https://x', 1, 1, ${OLD}, ${OLD}, 1 from n`,
+    `insert into jobs (id, account_id, kind, state, version, priority, request, origin, processing_ms, attempts, created_at, completed_at, retention_ms) select ${ID}, 'account', 'command', 'succeeded', 1, 50, '{}', 'https://x', 1, 1, ${OLD}, ${OLD}, 1 from n`,
   ],
   [
     MANY,
@@ -41,7 +41,7 @@ const BACKLOG: [count: number, insert: string][] = [
   ],
   [
     MANY,
-    `insert into garbage (prefix, due_at, passes) select 'account/tasks/' || ${ID} || '/', ${OLD}, 0 from n`,
+    `insert into garbage (prefix, due_at, deletions) select 'account/tasks/' || ${ID} || '/', ${OLD}, 0 from n`,
   ],
   [
     SOME,
@@ -95,7 +95,7 @@ describe("an invocation takes no more statements than D1 lets it", () => {
     const peak = takePeak()
     expect(peak).toBeGreaterThan(300)
     expect(peak).toBeLessThanOrEqual(STATEMENTS_MAX)
-    const left = await askEach("select count(*) as n from jobs where kept_ms is null")
+    const left = await askEach("select count(*) as n from jobs where retention_ms is null")
     expect(left).toEqual(Array(4).fill([{ n: MANY - 6_000 }]))
     expect(await askEach("select count(*) as n from uploads")).toEqual(Array(4).fill([{ n: 0 }]))
   })

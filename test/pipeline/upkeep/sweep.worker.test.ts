@@ -153,7 +153,7 @@ describe("a sweep over many finished jobs", () => {
   it("removes what lies below garbage twice with an hour between, and forgets it then", async () => {
     const prefix = `account/tasks/${newId()}/1/`
     const now = Date.now()
-    await env.DB.prepare("insert into garbage (prefix, due_at, passes) values (?, ?, 0)")
+    await env.DB.prepare("insert into garbage (prefix, due_at, deletions) values (?, ?, 0)")
       .bind(prefix, now)
       .run()
     await env.MEDIA.put(`${prefix}out_1/media`, "x")
@@ -175,7 +175,7 @@ describe("a sweep over many finished jobs", () => {
       [bad, now - 2],
       [good, now - 1],
     ]) {
-      await env.DB.prepare("insert into garbage (prefix, due_at, passes) values (?, ?, 0)")
+      await env.DB.prepare("insert into garbage (prefix, due_at, deletions) values (?, ?, 0)")
         .bind(prefix, dueAt)
         .run()
       await env.MEDIA.put(`${prefix}out_1/media`, "x")
@@ -194,7 +194,7 @@ describe("a sweep over many finished jobs", () => {
   it("deletes garbage that a clock an hour ahead put off", async () => {
     const prefix = `account/tasks/${newId()}/1/`
     const now = Date.now()
-    await env.DB.prepare("insert into garbage (prefix, due_at, passes) values (?, ?, 1)")
+    await env.DB.prepare("insert into garbage (prefix, due_at, deletions) values (?, ?, 1)")
       .bind(prefix, now + 2 * 3_600_000)
       .run()
     await sweep(env, now)

@@ -1,1 +1,0 @@
-ALTER TABLE `tasks` ADD `hand_overs` integer DEFAULT 0 NOT NULL;

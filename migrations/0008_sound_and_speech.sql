@@ -1,2 +1,0 @@
-DROP INDEX `files_listed`;--> statement-breakpoint
-CREATE INDEX `files_listed` ON `files` (`account_id`,`id`) WHERE source not in ('fetch', 'transcript') and (object_key is not null or source = 'import');

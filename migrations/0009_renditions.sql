@@ -1,1 +1,0 @@
-ALTER TABLE `jobs` ADD `webhook_form` text DEFAULT 'native' NOT NULL;
