@@ -6,7 +6,7 @@ import type { Disposition } from "../storage/links.ts"
 import type { File } from "../storage/schema/files.ts"
 import type { Job } from "../storage/schema/jobs.ts"
 import { isFinal } from "../storage/schema/states.ts"
-import { Problem, unprocessable } from "./problem.ts"
+import { notFound, Problem, unprocessable } from "./problem.ts"
 import { publicOrigin } from "./request.ts"
 import type { AppContext } from "./request.ts"
 
@@ -69,8 +69,10 @@ export function absentProblem(
 export async function answerLink(c: AppContext, linked: Linked): Promise<Response> {
   const { file, name, asked } = linked
   const { LATHE_SECRET } = settingsOf(c.env)
+  const opens = await openedOf(file)
+  if (!opens) throw notFound("file")
   const token = await makeLinkToken(LATHE_SECRET, {
-    opens: await openedOf(file),
+    opens,
     expiresAt: Date.now() + linkSeconds(c, linked) * 1000,
     disposition: asked.disposition,
   })

@@ -2,8 +2,8 @@ import { customType } from "drizzle-orm/sqlite-core"
 import { toHex } from "../crypto/hex.ts"
 import { bytesOf } from "./packed-text.ts"
 
-// Columns of ids and of hashes that no index has, as bytes: half of what their digits take. What is no
-// such text, and what earlier versions wrote, is a text.
+// Columns of ids and of hashes that no index has, as bytes: half of what their digits take. Any other
+// text stays a text.
 
 const ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 const HASH = /^[\da-f]{64}$/

@@ -13,7 +13,7 @@ const NAME_HASH_LENGTH = 32
 
 /**
  * What a link opens, without a read of D1: an object under the one name that has `nameHash`, members
- * of a bundle beside its object, all of them as the archive `nameHash`, or a file as its row says.
+ * of a bundle beside its object, or all of them as the archive `nameHash`.
  */
 const opened = z.discriminatedUnion("kind", [
   z.object({
@@ -31,7 +31,6 @@ const opened = z.discriminatedUnion("kind", [
     bundleObjectKey: z.string(),
     completedAt: z.number(),
   }),
-  z.object({ kind: z.literal("row"), accountId: z.string(), fileId: z.string() }),
 ])
 
 export type Opened = z.infer<typeof opened>
@@ -45,14 +44,14 @@ const link = z.object({
 /** What a download link opens until a moment, shown or saved. */
 export type Link = z.infer<typeof link>
 
-/** What a link to a stored file, or to a member of it, opens. */
-export async function openedOf(file: File): Promise<Opened> {
+/** The content of a link to a file, or to a member of it; null where the file is not stored. */
+export async function openedOf(file: File): Promise<Opened | null> {
   const { objectKey, bundle, bundleObjectKey, completedAt, sizeBytes } = file
-  if (objectKey === null || sizeBytes === null) return rowOf(file)
+  if (objectKey === null || sizeBytes === null) return null
   if (bundle?.kind === "playlist") return { kind: "playlist", objectKey }
   const nameHash = await hashName(file.name)
   if (bundle) {
-    if (bundleObjectKey === null) return rowOf(file)
+    if (bundleObjectKey === null) return null
     const facts = { objectKey, nameHash, bundleObjectKey, completedAt: completedAt ?? 0 }
     return { kind: "series", ...facts }
   }
@@ -63,10 +62,6 @@ export async function openedOf(file: File): Promise<Opened> {
 /** A hash by which a link knows the name of what it opens. */
 export async function hashName(name: string): Promise<string> {
   return (await sha256Hex(name)).slice(0, NAME_HASH_LENGTH)
-}
-
-function rowOf({ accountId, id }: File): Opened {
-  return { kind: "row", accountId, fileId: id }
 }
 
 /** The token of a link, made to stand in a path. */
@@ -80,14 +75,6 @@ export async function readLinkToken(secret: string, token: string): Promise<Link
   const at = token.lastIndexOf(".")
   const text = token.slice(0, Math.max(0, at))
   if (!(await verify(secret, PURPOSE, { text, signature: token.slice(at + 1) }))) return null
-  if (text.includes(".")) return readEarlierLink(text)
   const bytes = fromBase64Url(text)
   return bytes && link.parse(JSON.parse(new TextDecoder().decode(bytes)))
-}
-
-/** A link of an earlier version, which may live for days. */
-function readEarlierLink(text: string): Link | null {
-  const [accountId = "", fileId = "", expiresAt, disposition] = text.split(".")
-  const opens = { kind: "row", accountId, fileId }
-  return link.safeParse({ opens, expiresAt: Number(expiresAt), disposition }).data ?? null
 }

@@ -40,8 +40,8 @@ async function shut(address: string, key?: string): Promise<number> {
   throw new Error("nothing was limited")
 }
 
-/** A key of the form that keys had before they were marked, with its account. */
-async function makeOldKey(account: string): Promise<string> {
+/** A key that was made under another secret, with its account. */
+async function makeUnmarkedKey(account: string): Promise<string> {
   const { id } = await makeCaller(account)
   const key = makeKey()
   await env.DB.prepare("update keys set hash = ? where id = ?")
@@ -114,9 +114,9 @@ describe("who shares an address with keys that nobody made", () => {
     expect(await statusFrom(address, fresh.key)).toBe(200)
   })
 
-  it("passes with a key from before keys were marked, if it was seen lately", async () => {
+  it("passes with a key of another secret of the service, if it was seen lately", async () => {
     const address = newAddress()
-    const [seen, other] = [await makeOldKey("old and seen"), await makeOldKey("old")]
+    const [seen, other] = [await makeUnmarkedKey("old and seen"), await makeUnmarkedKey("old")]
     expect(await statusFrom(address, seen)).toBe(200)
     await shut(address)
     expect(await statusFrom(address, seen)).toBe(200)

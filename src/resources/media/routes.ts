@@ -5,8 +5,8 @@ import { guardMethods } from "../../http/methods.ts"
 import { notFound, Problem } from "../../http/problem.ts"
 import type { App, AppContext } from "../../http/request.ts"
 import { isId } from "../../ids.ts"
-import { countDatabases, databaseAt, databaseOf } from "../../storage/database.ts"
-import { findPublished, findStored } from "../../storage/files.ts"
+import { countDatabases, databaseAt } from "../../storage/database.ts"
+import { findPublished } from "../../storage/files.ts"
 import type { File } from "../../storage/schema/files.ts"
 import { readLinkToken } from "../../storage/links.ts"
 import type { Link } from "../../storage/links.ts"
@@ -20,10 +20,7 @@ media.get("/:token/:name", async (c) => {
   const { opens, disposition, expiresAt } = await openLink(c)
   const secondsLeft = Math.max(0, Math.floor((expiresAt - Date.now()) / 1000))
   const manner = { disposition, cacheControl: `private, max-age=${secondsLeft}` }
-  if (opens.kind !== "row") return await sendOpened(c, opens, manner)
-  const found = await findStored(databaseOf(c.env, opens.accountId), opens.fileId)
-  if (!found) throw notFound("file")
-  return await sendStored(c, found, manner)
+  return await sendOpened(c, opens, manner)
 })
 
 guardMethods(media)

@@ -37,11 +37,7 @@ export function namesOf(c: AppContext): string[] {
 }
 
 /** Sends what a link opens: a file, or what the request names of a bundle. */
-export async function sendOpened(
-  c: AppContext,
-  opens: Exclude<Opened, { kind: "row" }>,
-  manner: Manner,
-): Promise<Response> {
+export async function sendOpened(c: AppContext, opens: Opened, manner: Manner): Promise<Response> {
   const { kind, objectKey } = opens
   const names = namesOf(c)
   const [name = ""] = names

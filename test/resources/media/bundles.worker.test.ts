@@ -225,7 +225,8 @@ describe("a playlist's download_url", () => {
   it("is gone with 410 after its time, for members too", async () => {
     const { outputs } = await makeCommand()
     const list = outputOf(outputs, "out_1")
-    const opens = { kind: "row", accountId: await accountOf(caller), fileId: list.id } as const
+    const objectKey = `${await accountOf(caller)}/outputs/${list.id}/media`
+    const opens = { kind: "playlist", objectKey } as const
     const late = await makeLinkToken(env.LATHE_SECRET ?? "", {
       opens,
       expiresAt: Date.now() - 1,

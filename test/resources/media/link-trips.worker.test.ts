@@ -1,9 +1,8 @@
 import { env } from "cloudflare:workers"
 import { beforeAll, describe, expect, it } from "vitest"
-import { sign } from "../../../src/crypto/signature.ts"
 import { collectGarbage } from "../../../src/pipeline/upkeep/garbage.ts"
 import { directoryOf } from "../../../src/storage/database.ts"
-import { accountOf, bundleReport, startTask } from "../../support/bundle.ts"
+import { bundleReport, startTask } from "../../support/bundle.ts"
 import { ask, makeCaller, upload } from "../../support/caller.ts"
 import type { Caller } from "../../support/caller.ts"
 import { commandRequest } from "../../support/command-request.ts"
@@ -134,21 +133,6 @@ describe("a link", () => {
     const { link } = await follow(`/files/${file.id}/${name}`)
     expect(link.length).toBeLessThan(LINK_LENGTH_MAX / 2)
     expect((await open(link)).status).toBe(200)
-  })
-
-  it("that was made by an earlier version is good until its time is over", async () => {
-    const file = await upload(caller, "old.txt", "old")
-    const accountId = await accountOf(caller)
-    for (const [leftMs, status] of [
-      [60_000, 200],
-      [-1, 410],
-    ] as const) {
-      const text = [accountId, file.id, Date.now() + leftMs, "inline"].join(".")
-      const token = `${text}.${await sign(env.LATHE_SECRET ?? "", "link", text)}`
-      const answer = await ask(`/media/${token}/old.txt`)
-      expect(answer.status).toBe(status)
-      await answer.body?.cancel()
-    }
   })
 })
 
