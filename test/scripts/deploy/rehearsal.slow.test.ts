@@ -17,6 +17,7 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 const CLONE = resolve(import.meta.dirname, "../../..")
 const COPIED = [
   "container",
+  "docs",
   "migrations",
   "package-lock.json",
   "package.json",
